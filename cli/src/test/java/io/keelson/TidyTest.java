@@ -175,7 +175,7 @@ class TidyTest {
     @Test
     void aTableIsNamedOnlyByItsOwner() {
         Map<String, String> owners = new HashMap<>(Map.of(
-                "workspaces|api_keys|principals|workspace_limits|operator_audit",
+                "workspaces|api_keys|principals|workspace_limits|approval_rules|operator_audit",
                 "(auth|workspace|audit)",
                 "orchestration_\\w+|run_event_packs\\w*|event_exports|event_watermark|run_attempts|run_agents|work_results|step_results|artifacts|artifact_uploads|artifact_reservations"
                         + "|upload_slots|work_queue|work_messages|work_rates|tool_versions|run_tool_versions|result_cache|timers|step_logs|step_progress|engine_nodes|engine_outages"

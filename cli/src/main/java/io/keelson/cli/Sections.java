@@ -38,6 +38,7 @@ import io.keelson.cli.definitions.RecipesCommand;
 import io.keelson.cli.definitions.SchedulesCommand;
 import io.keelson.cli.definitions.SecretsCommand;
 import io.keelson.cli.definitions.TriggersCommand;
+import io.keelson.cli.inbox.ApprovalsCommand;
 import io.keelson.cli.inbox.BoardCommand;
 import io.keelson.cli.inbox.DecisionCommand;
 import io.keelson.cli.inbox.EscalationsCommand;
@@ -114,7 +115,8 @@ final class Sections {
                             named("signal", ActionCommand.Signal.class), named("bulk", BulkCommand.class))),
             new Section("Decisions and reports", List.of(named("inbox", InboxCommand.class),
                     named("proposals", ProposalsCommand.class), named("approve", DecisionCommand.Approve.class),
-                    named("reject", DecisionCommand.Reject.class), named("escalations", EscalationsCommand.class),
+                    named("reject", DecisionCommand.Reject.class),
+                    named("approvals", ApprovalsCommand.class), named("escalations", EscalationsCommand.class),
                     named("resolve", EscalationsCommand.Resolve.class), named("board", BoardCommand.class),
                     named("reports", ReportsCommand.class), named("report", ReportsCommand.Print.class))),
             new Section("Definitions",

@@ -29,7 +29,7 @@ class ReadingCommandsTest {
     private static final Set<String> MAY_START = Set.of("run", "watch", "pause", "resume", "cancel", "fail", "retry",
             "replan", "undo", "archive restore",
             "fork", "budget", "delete", "task", "signal", "bulk stop", "approve", "reject", "resolve", "inbox assign",
-            "inbox withdraw", "notifications add", "notifications change", "cache clear",
+            "inbox withdraw", "approvals set", "notifications add", "notifications change", "cache clear",
             "recipes save", "recipes create", "recipes delete", "schedules create", "schedules pause",
             "schedules resume",
             "schedules trigger", "schedules backfill", "schedules delete", "triggers create", "triggers replay",

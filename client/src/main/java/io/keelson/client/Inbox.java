@@ -3,6 +3,7 @@ package io.keelson.client;
 import io.keelson.api.inbox.InboxDecision;
 import io.keelson.api.inbox.InboxItem;
 import io.keelson.api.inbox.InboxStats;
+import io.keelson.api.tenant.ApprovalRule;
 import java.math.BigDecimal;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -134,5 +135,21 @@ public final class Inbox {
     private InboxDecision decide(String id, String answer, ObjectNode body) {
         return Json.document(api.send(Call.post(RequestPath.of("/inbox/", id, answer), body).repeatable()).body(),
                 InboxDecision.class);
+    }
+
+    /** The workspace's rule about approvals, and the rule that counts for new runs. */
+    public ApprovalRule rule() {
+        return Json.document(api.get("/approval-rule"), ApprovalRule.class);
+    }
+
+    /**
+     * Sets the workspace's rule about approvals.
+     *
+     * @param approvals people who have to approve each question of new runs, from 1 to 5
+     * @param fourEyes whether the submitter of a run cannot approve for it
+     */
+    public ApprovalRule setRule(int approvals, boolean fourEyes) {
+        Call call = Call.put("/approval-rule", Json.object().put("approvals", approvals).put("four_eyes", fourEyes));
+        return Json.document(api.send(call).body(), ApprovalRule.class);
     }
 }

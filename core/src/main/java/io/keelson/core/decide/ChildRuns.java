@@ -48,7 +48,8 @@ final class ChildRuns {
             return;
         }
         BigDecimal allotment = ChildBudgets.of(room, starts);
-        NewRun run = starts.run().approvedBy(d.run.policy().humans().approvals());
+        NewRun run = starts.run().approvedBy(d.run.policy().humans().approvals(),
+                d.run.policy().humans().fourEyes());
         ChildRow child = new ChildRow(step.id(), run.id(), step.task().planKey(), allotment, Amounts.ZERO, 0, false);
         Created created = RunCreation.create(new Command.Create(run, true, d.actor),
                 new ParentRow(d.run.id(), step.id(), depth, starts.abandon(), allotment, 0, false), d.changes, d.now,

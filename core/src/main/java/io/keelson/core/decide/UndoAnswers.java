@@ -57,7 +57,8 @@ final class UndoAnswers {
     }
 
     private static void create(Decision d, UndoRow row, NewRun run) {
-        NewRun undoing = run.approvedBy(d.run.policy().humans().approvals());
+        NewRun undoing = run.approvedBy(d.run.policy().humans().approvals(),
+                d.run.policy().humans().fourEyes());
         Created created = RunCreation.create(new Command.Create(undoing, true, d.actor), null, d.changes, d.now, d.ids,
                 d.capacity, d.funds);
         if (created.reply() instanceof Reply.Rejected refusal) {

@@ -27,9 +27,15 @@ public record HumanRules(boolean accept, Duration timeout, OnTimeout onTimeout, 
         this(accept, timeout, onTimeout, autonomy, 1, false);
     }
 
-    /** A copy that requires at least that number of people. */
-    public HumanRules atLeast(int people) {
-        return people <= approvals ? this : new HumanRules(accept, timeout, onTimeout, autonomy, people, fourEyes);
+    /**
+     * A copy that is at least so strict.
+     *
+     * @param people who have to approve each question
+     * @param others true when the submitter of the run does not approve
+     */
+    public HumanRules atLeast(int people, boolean others) {
+        return people <= approvals && (fourEyes || !others) ? this
+                : new HumanRules(accept, timeout, onTimeout, autonomy, Math.max(people, approvals), fourEyes || others);
     }
 
     /** The reaction to a missing answer. */

@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
 import java.time.Instant;
@@ -79,11 +80,17 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
                 outputTemplate, priority, trigger, agentSlug, externalId, false, createdBy, null);
     }
 
-    /** A copy that requires at least that number of people for each question. */
-    public NewRun approvedBy(int people) {
-        return people <= policy.humans().approvals() ? this
+    /**
+     * A copy whose rules on approvals are at least so strict.
+     *
+     * @param people who have to approve each question
+     * @param others true when the submitter of the run does not approve
+     */
+    public NewRun approvedBy(int people, boolean others) {
+        HumanRules rules = policy.humans().atLeast(people, others);
+        return rules.equals(policy.humans()) ? this
                 : new NewRun(id, workspaceId, name, description, goal, plan, planJson, configJson,
-                        policy.with(policy.humans().atLeast(people)), inputsJson, tagsJson, outputTemplate, priority,
+                        policy.with(rules), inputsJson, tagsJson, outputTemplate, priority,
                         trigger, agentSlug, externalId, takesExternalIdOver, createdBy, fork, startAt, origin);
     }
 }

@@ -43,7 +43,7 @@ class VotesTest extends OneWorkspace {
         PLAN, STEP, REVIEW, RESULT;
 
         World reached(OnTimeout rule) {
-            RunPolicy two = rules().policy().with(new HumanRules(this == RESULT, DAY, rule).atLeast(2));
+            RunPolicy two = rules().policy().with(new HumanRules(this == RESULT, DAY, rule).atLeast(2, false));
             World world = switch (this) {
                 case PLAN -> World.start(two.withApprovePlan(true), plan(task("a")));
                 case STEP -> World.start(two, plan(task("a").step("ok", StepKind.APPROVAL)));
@@ -179,7 +179,7 @@ class VotesTest extends OneWorkspace {
 
     @Test
     void differentLimitsAreDifferentApprovals() {
-        world = run("10", budget(limited("0.5")).with(HumanRules.DEFAULT.atLeast(2)), steps(2));
+        world = run("10", budget(limited("0.5")).with(HumanRules.DEFAULT.atLeast(2, false)), steps(2));
         step(world, "0.5");
         assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
         world.done(raise(World.WHO, 5));

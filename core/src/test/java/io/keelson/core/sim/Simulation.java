@@ -174,7 +174,7 @@ public final class Simulation {
         List<NewRun> runs = new ArrayList<>();
         for (int i = size.fewest() + random.nextInt(size.more() + 1); i > 0; i--) {
             NewRun run = plans.run(runId(i + 1), workspace(random.nextInt(2)));
-            runs.add(RandomPlans.votes(seed) ? run.approvedBy(2) : run);
+            runs.add(RandomPlans.votes(seed) ? run.approvedBy(2, false) : run);
         }
         return runs;
     }

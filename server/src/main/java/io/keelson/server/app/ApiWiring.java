@@ -29,7 +29,7 @@ final class ApiWiring {
                 HttpOptions.DEFAULTS.withHost(settings.host()).withPort(settings.port())
                         .withBounds(settings.connections(), settings.requestTimeout())
                         .withDashboard(settings.dashboard() ? new Dashboard(settings.webFolder()) : null)
-                        .withPublicUrl(settings.publicUrl()).withFourEyes(settings.fourEyes())
+                        .withPublicUrl(settings.publicUrl())
                         .withVersion(KeelsonVersion.current().number()),
                 new ApiServices(database, storage.auth(),
                         new ApiServices.Runs(storage.runs(),

@@ -48,7 +48,7 @@ import io.keelson.server.mission.submission.RecipeMissions;
 import io.keelson.server.mission.submission.RunUndos;
 import io.keelson.server.mission.submission.StartedRuns;
 import io.keelson.server.mission.submission.SubmissionServices;
-import io.keelson.server.tenant.workspace.NamedWorkspaces;
+import io.keelson.server.tenant.workspace.ApprovalRules;
 import io.keelson.server.tenant.workspace.WorkspaceRules;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
 import io.keelson.server.work.builtin.ArtifactRead;
@@ -139,10 +139,10 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         observation.metrics().history(engine.history()::wentBack);
         observation.metrics().executors(engine::busy, slots);
         observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
-        NamedWorkspaces twoPeople = new NamedWorkspaces(new WorkspaceStore(database), settings.http().twoPeople());
         SubmissionServices submissions = SubmissionServices.of(recipeMissions, database, storage.runs(),
                 storage.money(), engine, new PlanEdits(database, store.scopes(), plans),
-                workspace -> twoPeople.contains(workspace) ? 2 : 1);
+                new ApprovalRules(database, new WorkspaceStore(database), settings.http().twoPeople(),
+                        settings.http().fourEyes()));
         TriggerModule triggers = closer.register(new TriggerModule(new TriggerModule.Parts(database,
                 storage.secrets(), storage.runs(), store.keys(), engine.history(), submissions, expressions,
                 engine, computation, observation.metrics().triggers(), clock, UuidCreator::getTimeOrderedEpoch,

@@ -3,6 +3,7 @@ package io.keelson.server.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.api.tenant.ApprovalRule;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.core.Breadth;
@@ -201,6 +202,35 @@ class TwoPeopleTest {
         JsonNode item = waiting(bob, STEP.replace("\"approvals\": 2", "\"max_agents\": 2"));
         assertThat(accept(bob, item).path("decision").stringValue()).isEqualTo("voted");
         assertThat(accept(ann, item).path("decision").stringValue()).isEqualTo("accepted");
+    }
+
+    @Test
+    void ruleOfTheWorkspaceCountsIfItIsStricter() {
+        String mission = STEP.replace("\"approvals\": 2", "\"max_agents\": 2");
+        refused("SCOPE_MISSING", () -> ann.inbox().setRule(3, true));
+        refused("OUT_OF_RANGE", () -> admin.inbox().setRule(6, true));
+        assertThat(ann.inbox().rule().requiredApprovals()).isEqualTo(1);
+        assertThat(bob.inbox().rule().requiredApprovals()).as("the setting of that server").isEqualTo(2);
+        JsonNode before = waiting(mission);
+        ApprovalRule rule = admin.inbox().setRule(3, true);
+        try {
+            assertThat(rule.updatedBy()).isEqualTo("local");
+            assertThat(bob.inbox().rule().requiredApprovals()).isEqualTo(3);
+            refused("APPROVER_IS_SUBMITTER", () -> accept(ann, before));
+            JsonNode item = waiting(mission);
+            assertThat(item.at("/approvals/required").asInt()).isEqualTo(3);
+            assertThat(ann.api().get("/runs/" + item.path("run_id").stringValue() + "/explain").toString()).contains(
+                    "3 people have to approve; the rule of the workspace requires 3 people; another person than ann, who"
+                            + " submitted the run, by the rule of the workspace");
+            admin.inbox().setRule(1, false);
+            refused("APPROVER_IS_SUBMITTER", () -> accept(ann, item));
+            assertThat(accept(bob, item).path("decision").stringValue()).as("a run keeps its rule").isEqualTo("voted");
+        } finally {
+            admin.inbox().setRule(1, false);
+        }
+        assertThat(accept(ann, before).path("decision").stringValue()).isEqualTo("accepted");
+        assertThat(admin.api().get("/audit?limit=20").path("items").findValuesAsString("action"))
+                .contains("approval_rule_set");
     }
 
     /** Both servers have decided before either commits: the row of the run is held. */

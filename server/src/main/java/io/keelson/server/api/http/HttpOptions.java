@@ -3,7 +3,6 @@ package io.keelson.server.api.http;
 import io.keelson.server.api.web.Dashboard;
 import java.net.URI;
 import java.time.Duration;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,51 +19,39 @@ import org.jspecify.annotations.Nullable;
  * @param dashboard served below {@code /ui/}; null if absent
  * @param publicUrl where browsers find the server; null for where it listens
  * @param version of the server, for clients
- * @param fourEyes workspaces in which the submitter of a run does not approve, by name; {@code *} for all
  */
 public record HttpOptions(String host, int port, int maxBodyBytes, Duration longestPoll, Duration requestTimeout,
-        int connections, Duration grace, @Nullable Dashboard dashboard, @Nullable URI publicUrl, String version,
-        Set<String> fourEyes) {
-
-    public HttpOptions {
-        fourEyes = Set.copyOf(fourEyes);
-    }
+        int connections, Duration grace, @Nullable Dashboard dashboard, @Nullable URI publicUrl, String version) {
 
     public static final HttpOptions DEFAULTS = new HttpOptions("127.0.0.1", 7331, 16 << 20, Duration.ofSeconds(60),
-            Duration.ofSeconds(20), 4_096, Duration.ofSeconds(10), null, null, "", Set.of());
+            Duration.ofSeconds(20), 4_096, Duration.ofSeconds(10), null, null, "");
 
     public HttpOptions withHost(String address) {
         return new HttpOptions(address, port, maxBodyBytes, longestPoll, requestTimeout, connections, grace, dashboard,
-                publicUrl, version, fourEyes);
+                publicUrl, version);
     }
 
     public HttpOptions withPort(int number) {
         return new HttpOptions(host, number, maxBodyBytes, longestPoll, requestTimeout, connections, grace, dashboard,
-                publicUrl, version, fourEyes);
-    }
-
-    public HttpOptions withFourEyes(Set<String> workspaces) {
-        return new HttpOptions(host, port, maxBodyBytes, longestPoll, requestTimeout, connections, grace, dashboard,
-                publicUrl, version, workspaces);
+                publicUrl, version);
     }
 
     public HttpOptions withBounds(int most, Duration time) {
-        return new HttpOptions(host, port, maxBodyBytes, longestPoll, time, most, grace, dashboard, publicUrl, version,
-                fourEyes);
+        return new HttpOptions(host, port, maxBodyBytes, longestPoll, time, most, grace, dashboard, publicUrl, version);
     }
 
     public HttpOptions withDashboard(@Nullable Dashboard files) {
         return new HttpOptions(host, port, maxBodyBytes, longestPoll, requestTimeout, connections, grace, files,
-                publicUrl, version, fourEyes);
+                publicUrl, version);
     }
 
     public HttpOptions withPublicUrl(@Nullable URI url) {
         return new HttpOptions(host, port, maxBodyBytes, longestPoll, requestTimeout, connections, grace, dashboard,
-                url, version, fourEyes);
+                url, version);
     }
 
     public HttpOptions withVersion(String text) {
         return new HttpOptions(host, port, maxBodyBytes, longestPoll, requestTimeout, connections, grace, dashboard,
-                publicUrl, text, fourEyes);
+                publicUrl, text);
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http;
 
+import io.keelson.server.api.http.admin.ApprovalRuleActions;
 import io.keelson.server.api.http.admin.AuditActions;
 import io.keelson.server.api.http.admin.CallerActions;
 import io.keelson.server.api.http.admin.DatabaseActions;
@@ -74,7 +75,6 @@ import io.keelson.server.mission.submission.FairSubmissionLimiter;
 import io.keelson.server.mission.submission.SubmissionServices;
 import io.keelson.server.outlet.board.AgentReports;
 import io.keelson.server.outlet.board.BoardTasks;
-import io.keelson.server.tenant.workspace.NamedWorkspaces;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -96,8 +96,7 @@ final class Routes {
         ArchivedRuns archived = new ArchivedRuns(services.database(), contents);
         Reads reads = new Reads(services.database(), services.runs().reader(), archived);
         KeyedTransaction keyed = new KeyedTransaction(services.database(), services.runs().keys());
-        ApproverRule approvers = new ApproverRule(reads,
-                new NamedWorkspaces(services.auth().workspaces(), options.fourEyes()));
+        ApproverRule approvers = new ApproverRule(reads, services.runs().submissions().approvals());
         Submission submission = new Submission(services.work().commands(), approvers);
         Route.Table table = new Route.Table();
         SubmissionServices submissions = services.runs().submissions();
@@ -178,6 +177,7 @@ final class Routes {
                 services.runs().ids()).addTo(table);
         new WorkspaceActions(services.auth().workspaces(), reads, services.background().purger(), services.runs().ids(),
                 keyed, services.work().commands()::settingsChanged).addTo(table);
+        new ApprovalRuleActions(submissions.approvals()).addTo(table);
         new AuditActions(services.auth().auditLog()).addTo(table);
         new NodeActions(services.database()).addTo(table);
         new MetricsActions(observed, authenticator).addTo(table);

@@ -16,7 +16,7 @@ final class NeighbourNames {
             "archive_deletions archive_objects archived_files archived_runs restored_runs call_waits mcp_servers mcp_tools session_links sessions artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
                     + " credit_months credit_slots status_document_progress engine_nodes engine_outages database_losses escalation_tickets event_exports federated_identities federated_sessions gateway_requests gateway_tokens"
                     + " execution_commands former_secrets idempotency_cache inbox_assignments installation_backups live_texts operator_audit"
-                    + " approval_votes orchestration_runs"
+                    + " approval_rules approval_votes orchestration_runs"
                     + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
                     + " recipe_versions result_cache run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
                     + " run_parents run_plans run_signals run_tool_versions run_undos"

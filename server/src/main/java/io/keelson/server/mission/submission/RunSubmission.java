@@ -13,13 +13,13 @@ import io.keelson.server.mission.submission.SubmissionResult.ExternalIdTaken;
 import io.keelson.server.mission.submission.SubmissionResult.LimitReached;
 import io.keelson.server.mission.submission.SubmissionResult.Rejected;
 import io.keelson.server.mission.submission.SubmissionResult.Submitted;
+import io.keelson.server.tenant.workspace.ApprovalRules;
 import io.keelson.server.tenant.workspace.Limits;
 import java.sql.SQLException;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
-import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,11 +37,11 @@ public final class RunSubmission {
     private final Commands commands;
     private final CreditPrecheck credits;
     private final AdmissionControl admission;
-    private final ToIntFunction<UUID> approvals;
+    private final ApprovalRules approvals;
 
-    /** @param approvals people who have to approve the questions of a workspace's runs, if their missions require no more */
+    /** @param approvals rules of workspaces, which new runs get if their missions are less strict */
     public RunSubmission(Database database, RunReader reader, Commands commands, CreditPrecheck credits,
-            AdmissionControl admission, ToIntFunction<UUID> approvals) {
+            AdmissionControl admission, ApprovalRules approvals) {
         this.approvals = approvals;
         this.database = database;
         this.reader = reader;
@@ -117,8 +117,8 @@ public final class RunSubmission {
     /** The command for a run that has the rules of its workspace. */
     private Command.Create ruled(Command.Create create) {
         NewRun run = create.run();
-        return new Command.Create(run.approvedBy(approvals.applyAsInt(run.workspaceId())), create.start(),
-                create.actor());
+        ApprovalRules.Required rule = approvals.ofNewRun(run.workspaceId());
+        return new Command.Create(run.approvedBy(rule.approvals(), rule.fourEyes()), create.start(), create.actor());
     }
 
     /** The run that has the external id: a conflict, or the answer. */

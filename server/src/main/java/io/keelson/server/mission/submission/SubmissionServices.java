@@ -4,19 +4,19 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.tenant.money.Money;
-import java.util.UUID;
-import java.util.function.ToIntFunction;
+import io.keelson.server.tenant.workspace.ApprovalRules;
 
 /** The parts of this package that one server shares between its callers, so that all count against the same limits. */
 public record SubmissionServices(RecipeMissions missions, AdmissionControl admission, CreditPrecheck credits,
-        RunSubmission runs, PlanEdits edits) {
+        RunSubmission runs, PlanEdits edits, ApprovalRules approvals) {
 
-    /** @param approvals people who have to approve the questions of a workspace's runs, if their missions require no more */
+    /** @param approvals rules of workspaces, which new runs get if their missions are less strict */
     public static SubmissionServices of(RecipeMissions missions, Database database, RunReader reader, Money money,
-            Commands commands, PlanEdits edits, ToIntFunction<UUID> approvals) {
+            Commands commands, PlanEdits edits, ApprovalRules approvals) {
         AdmissionControl admission = new AdmissionControl(database, reader);
         CreditPrecheck credits = new CreditPrecheck(database, reader, money);
         return new SubmissionServices(missions, admission, credits,
-                new RunSubmission(database, reader, commands, credits, admission, approvals), edits);
+                new RunSubmission(database, reader, commands, credits, admission, approvals), edits,
+                approvals);
     }
 }

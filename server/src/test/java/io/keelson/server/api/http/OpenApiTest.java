@@ -61,6 +61,7 @@ import io.keelson.server.tenant.auth.AuthServices;
 import io.keelson.server.tenant.money.Money;
 import io.keelson.server.tenant.secret.SealingKey;
 import io.keelson.server.tenant.secret.SecretStore;
+import io.keelson.server.tenant.workspace.ApprovalRules;
 import io.keelson.server.tenant.workspace.WorkspaceRules;
 import io.keelson.server.tenant.workspace.WorkspaceStore;
 import java.nio.file.Path;
@@ -232,7 +233,8 @@ class OpenApiTest {
                                             new RunReader(), money, engine,
                                             new PlanEdits(database, new ScopeReader(),
                                                     new NewPlans(knowledge, knowledge::timeout)),
-                                            workspace -> 1),
+                                            new ApprovalRules(database, new WorkspaceStore(database), Set.of(),
+                                                    Set.of())),
                                     UUID::randomUUID, new IdempotencyKeys(DbClock.DATABASE)),
                             new ApiServices.Work(engine, engine.remoteWork(), tools, Computation.direct(),
                                     engine.texts()),
@@ -271,7 +273,8 @@ class OpenApiTest {
                                                     database, new RunReader(), money, engine,
                                                     new PlanEdits(database, new ScopeReader(),
                                                             new NewPlans(knowledge, knowledge::timeout)),
-                                                    workspace -> 1),
+                                                    new ApprovalRules(database, new WorkspaceStore(database), Set.of(),
+                                                            Set.of())),
                                             expressions, engine, Computation.direct(), _ -> {
                                             }, Clock.systemUTC(), UUID::randomUUID, Duration.ofSeconds(30), 7))),
                             engine.history(), () -> null))

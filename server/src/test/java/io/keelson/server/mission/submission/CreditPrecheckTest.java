@@ -10,8 +10,11 @@ import io.keelson.server.engine.Nodes;
 import io.keelson.server.engine.store.read.RunReader;
 import io.keelson.server.mission.plan.ExternalIdPolicy;
 import io.keelson.server.tenant.money.Money;
+import io.keelson.server.tenant.workspace.ApprovalRules;
 import io.keelson.server.tenant.workspace.Limits;
+import io.keelson.server.tenant.workspace.WorkspaceStore;
 import java.nio.file.Path;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,7 +57,7 @@ class CreditPrecheckTest {
 
     private static RunSubmission submission(Nodes nodes, RunReader reader, Engine engine, CreditPrecheck credits) {
         return new RunSubmission(nodes.database, reader, engine, credits, new AdmissionControl(nodes.database, reader),
-                workspace -> 1);
+                new ApprovalRules(nodes.database, new WorkspaceStore(nodes.database), Set.of(), Set.of()));
     }
 
     private static RunSubmission.Request run(Nodes nodes, long cost) {

@@ -85,17 +85,18 @@ public final class ExplainActions {
         }
         document.set("state", subject.get("state"));
         ArrayNode list = document.putArray("reasons");
-        explained.reasons().forEach(reason -> list.add(document(reason, approver(workspace, run, reason))));
+        String approvers = explained.reasons().stream().anyMatch(reason -> APPROVALS.contains(reason.code()))
+                ? this.approvers.inWords(workspace, run)
+                : "";
+        explained.reasons()
+                .forEach(reason -> list.add(document(reason, asksApprover(workspace, reason) ? approvers : "")));
         return document.put("tasks_left_out", explained.tasksLeftOut());
     }
 
-    /** The principal that does not approve, in words; empty if all may approve. */
-    private String approver(UUID workspace, UUID run, Explanation reason) {
+    /** Whether the rules on approvers are about the reason's question. */
+    private boolean asksApprover(UUID workspace, Explanation reason) {
         UUID step = reason.stepId();
-        return APPROVALS.contains(reason.code()) && approvers.isOf(workspace, run)
-                && (step == null || !approvers.isQuestion(workspace, step))
-                        ? "; another person than " + approvers.submitter(workspace, run) + ", who submitted the run"
-                        : "";
+        return APPROVALS.contains(reason.code()) && (step == null || !approvers.isQuestion(workspace, step));
     }
 
     private static ObjectNode document(Explanation reason, String approver) {

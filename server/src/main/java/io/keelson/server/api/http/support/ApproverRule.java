@@ -4,7 +4,8 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.server.base.json.Json;
-import io.keelson.server.tenant.workspace.NamedWorkspaces;
+import io.keelson.server.engine.store.read.RunReader;
+import io.keelson.server.tenant.workspace.ApprovalRules;
 import java.math.BigDecimal;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -20,21 +21,33 @@ public final class ApproverRule {
     private static final String QUESTION = "agent.ask";
 
     private final Reads reads;
-    private final NamedWorkspaces fourEyes;
+    private final ApprovalRules rules;
 
-    /** @param fourEyes workspaces in which no submitter approves */
-    public ApproverRule(Reads reads, NamedWorkspaces fourEyes) {
+    /** @param rules of workspaces */
+    public ApproverRule(Reads reads, ApprovalRules rules) {
         this.reads = reads;
-        this.fourEyes = fourEyes;
+        this.rules = rules;
     }
 
     /** Whether the submitter of the run does not approve. */
-    public boolean isOf(UUID workspace, UUID run) {
-        return fourEyes.contains(workspace) || reads.read((runs, c) -> runs.fourEyes(c, workspace, run));
+    private boolean isOf(UUID workspace, UUID run) {
+        return rules.required(workspace).fourEyes()
+                || reads.read((runs, c) -> runs.approvers(c, workspace, run)).fourEyes();
+    }
+
+    /** Which people may approve for the run, and by which rule of its workspace, in words; empty if all may, one of them. */
+    public String inWords(UUID workspace, UUID run) {
+        RunReader.Approvers approvers = reads.read((runs, c) -> runs.approvers(c, workspace, run));
+        boolean others = approvers.fourEyes() || rules.required(workspace).fourEyes();
+        return (approvers.people() > approvers.missionPeople()
+                ? "; the rule of the workspace requires " + approvers.people() + " people"
+                : "")
+                + (others ? "; another person than " + submitter(workspace, run) + ", who submitted the run" : "")
+                + (others && !approvers.missionFourEyes() ? ", by the rule of the workspace" : "");
     }
 
     /** The submitter of a run: the creator of its outermost run. */
-    public String submitter(UUID workspace, UUID run) {
+    private String submitter(UUID workspace, UUID run) {
         return reads.run(workspace, run).path("created_by").asString("");
     }
 

@@ -147,9 +147,12 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ? and %s
              limit 1""".formatted(APPROVAL_IS_DUE);
 
-    static final String FOUR_EYES = """
-            select r.id from orchestration_runs r
-             where (r.workspace_id = ?) is true and r.id = ? and r.policy #>> '{humans,four_eyes}' = 'true'""";
+    static final String APPROVERS = """
+            select coalesce((r.policy #>> '{humans,approvals}')::int, 1) as people,
+                coalesce(r.policy #>> '{humans,four_eyes}' = 'true', false) as four_eyes,
+                coalesce((r.config ->> 'approvals')::int, 1) as mission_people,
+                coalesce(r.config ->> 'four_eyes' = 'true', false) as mission_four_eyes
+              from orchestration_runs r where (r.workspace_id = ?) is true and r.id = ?""";
 
     static final String REQUIRES_SEVERAL = """
             select r.id from orchestration_runs r

@@ -393,9 +393,22 @@ public final class RunReader {
         return first(c, ReadSql.ASKS_FOR_APPROVAL, ids(workspaceId, taskId)).isPresent();
     }
 
-    /** Whether the mission of the run has its submitter not approve. */
-    public boolean fourEyes(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        return first(c, ReadSql.FOUR_EYES, ids(workspaceId, runId)).isPresent();
+    /**
+     * The people whose approval a run requires.
+     *
+     * @param people how many for each of its questions
+     * @param fourEyes whether its submitter does not approve
+     * @param missionPeople how many by its mission, without the rules of its workspace
+     * @param missionFourEyes likewise
+     */
+    public record Approvers(int people, boolean fourEyes, int missionPeople, boolean missionFourEyes) {}
+
+    /** The people whose approval the run requires; one of any for an unknown run. */
+    public Approvers approvers(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.APPROVERS, ids(workspaceId, runId))
+                .map(row -> new Approvers(row.get("people").intValue(), row.get("four_eyes").booleanValue(),
+                        row.get("mission_people").intValue(), row.get("mission_four_eyes").booleanValue()))
+                .orElse(new Approvers(1, false, 1, false));
     }
 
     /** Whether several people have to approve a question of the run, or of one of its open tasks. */

@@ -1,0 +1,31 @@
+package io.keelson.api.tenant;
+
+import io.keelson.api.Shape.Default;
+import io.keelson.api.Shape.Range;
+import io.keelson.api.Shape.Request;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rule of a workspace about the approval of questions of its runs.
+ *
+ * @param approvals people who have to approve each question of new runs, by this rule
+ * @param fourEyes whether the submitter of a run cannot approve for it, by this rule
+ * @param requiredApprovals people who have to approve each question of new runs, if their missions require no more: the highest
+ *     number of this rule and of the server's settings
+ * @param requiredFourEyes whether this rule or a setting of the server keeps submitters from approving
+ * @param updatedBy name of the principal that set the rule last; null for a workspace without one
+ * @param updatedAt when it was set last
+ */
+public record ApprovalRule(int approvals, boolean fourEyes, int requiredApprovals, boolean requiredFourEyes,
+        @Nullable String updatedBy, @Nullable Instant updatedAt) {
+
+    /**
+     * Sets the rule of the workspace.
+     *
+     * @param approvals people who have to approve each question of new runs; 1 for no such rule
+     * @param fourEyes whether the submitter of a run cannot approve for it
+     */
+    @Request
+    public record Change(@Default("1") @Range(min = 1, max = 5) int approvals, @Default("false") boolean fourEyes) {}
+}
