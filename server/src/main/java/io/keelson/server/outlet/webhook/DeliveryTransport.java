@@ -49,7 +49,7 @@ final class DeliveryTransport {
      */
     record Outcome(@Nullable Integer status, @Nullable String error, boolean gone, @Nullable Duration pause) {}
 
-    /** Of a delivery whose messages its recipient does not need any more. */
+    /** The outcome of a delivery whose recipient does not need its messages any more. */
     private static final Outcome UNNEEDED = new Outcome(null, null, false, null);
 
     private final OutboundClient client;

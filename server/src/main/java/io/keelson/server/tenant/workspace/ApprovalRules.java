@@ -41,7 +41,7 @@ public final class ApprovalRules {
                 updated_by = excluded.updated_by, updated_at = clock_timestamp()""");
 
     /**
-     * A rule that counts.
+     * An effective rule.
      *
      * @param approvals people who have to approve each question
      * @param fourEyes whether the submitter of a run cannot approve for it
@@ -78,7 +78,7 @@ public final class ApprovalRules {
         return new Required(rule.requiredApprovals(), rule.requiredFourEyes());
     }
 
-    /** The workspace's rule, with the one that counts. */
+    /** The workspace's rule, with the effective rule. */
     public ApprovalRule find(UUID workspace) {
         return database.withConnection(c -> find(c, workspace));
     }
