@@ -53,10 +53,19 @@ public final class DashboardBrowser implements AutoCloseable {
         this.server = server;
         this.key = key;
         PlaywrightAssertions.setDefaultAssertionTimeout(SLOW_MACHINE_MS);
-        playwright =
-                Playwright.create(new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1",
-                        "PLAYWRIGHT_NODEJS_PATH", program("node"))));
-        browser = playwright.chromium().launch(new BrowserType.LaunchOptions().setArgs(ARGUMENTS)
+        playwright = playwright();
+        browser = chromium(playwright);
+    }
+
+    /** Without a download of browsers. */
+    public static Playwright playwright() {
+        return Playwright.create(new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1",
+                "PLAYWRIGHT_NODEJS_PATH", program("node"))));
+    }
+
+    /** The installed browser. */
+    public static Browser chromium(Playwright playwright) {
+        return playwright.chromium().launch(new BrowserType.LaunchOptions().setArgs(ARGUMENTS)
                 .setExecutablePath(Path.of(program("chromium-headless-shell", "chromium"))));
     }
 
