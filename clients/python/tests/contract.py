@@ -318,7 +318,7 @@ class Execution:
         if what == "get":
             return (yield lambda: client.runs.get(call.get("id") or self.run.id))
         if what == "list":
-            return (yield lambda: self.items(client.runs.list(name=call.get("name"), page=call.get("limit", 100))))
+            return (yield lambda: self.items(client.runs.list(name=call.get("name"), archived=call.get("archived", False), page=call.get("limit", 100))))
         if what == "request":
             return (yield lambda: client.request(call["method"], call["path"], call["body"]))
         if what == "trigger":

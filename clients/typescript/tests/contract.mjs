@@ -129,7 +129,7 @@ class Execution {
     switch (call) {
       case "create": return runs.create(this.missions[mission], { ...call_, idempotencyKey });
       case "get": return runs.get(id ?? this.run.id);
-      case "list": return { items: await Array.fromAsync_(runs.list({ name: call_.name, page: call_.limit })) };
+      case "list": return { items: await Array.fromAsync_(runs.list({ name: call_.name, archived: call_.archived, page: call_.limit })) };
       case "request": return this.client.request(call_.method, call_.path, call_.body);
       case "trigger": return (this.trigger = await this.client.triggers.create(this.missions[mission]));
       case "trigger_off": return this.client.triggers.disable(this.trigger.id);
@@ -153,7 +153,7 @@ class Execution {
       case "steps": case "artifacts": case "logs": return { items: await Array.fromAsync_(run[call]()) };
       case "signal": return run.signal(call_.name, call_.payload);
       case "fork": return run.fork(call_.task, { inputs: call_.inputs });
-      default: return run[call](call_); // start, explain, approve, cancel, retry, undo
+      default: return run[call](call_); // start, explain, approve, cancel, retry, undo, restore
     }
   }
 

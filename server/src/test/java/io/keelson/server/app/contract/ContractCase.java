@@ -142,6 +142,7 @@ public final class ContractCase {
             case "approve" -> client.runs().approve(id, reason);
             case "cancel" -> client.runs().cancel(id, reason);
             case "undo" -> client.runs().undo(id, reason);
+            case "restore" -> client.archive().restore(id);
             case "signal" -> client.runs().signal(id, call.path("name").stringValue(), call.path("payload"));
             case "retry" -> client.runs().retry(id,
                     RetryFrom.valueOf(call.path("from").asString("failed").toUpperCase(Locale.ROOT)));
@@ -211,7 +212,7 @@ public final class ContractCase {
         Page<Run> page = null;
         do {
             page = client.runs().list(RunQuery.of(filter).from(page == null ? null : page.nextCursor())
-                    .limit(call.path("limit").asInt(100)));
+                    .limit(call.path("limit").asInt(100)).archived(call.path("archived").asBoolean(false)));
             runs.addAll(page.items());
         } while (page.nextCursor() != null);
         return runs;

@@ -47,13 +47,16 @@ class ArchiveYearTest {
     private static final String TABLES =
             "{orchestration_runs,run_heads,run_attempts,orchestration_tasks,task_steps,run_event_packs}";
 
-    private Instant now = BEGIN;
+    /** Ordered by time, as servers make them. Pages of indexes by such ids become free as a whole. */
+    private static final String ID = """
+            (lpad(to_hex((extract(epoch from timestamptz '%2$s') * 1000)::bigint), 12, '0') || '7' || substr(md5(random()::text), 1, 3)
+                || '8' || substr(md5(random()::text), 1, 15))::uuid""";
 
     /** Runs with three tasks of two steps, and six packs of events. */
     private static final String RUNS = """
             with runs as (
                 insert into orchestration_runs (id, workspace_id, title, goal, created_by, state, state_type, created_at, completed_at, plan)
-                select gen_random_uuid(), '%1$s', 'nightly', 'g', 'me', 'completed', 'terminal', '%2$s', '%2$s',
+                select %4$s, '%1$s', 'nightly', 'g', 'me', 'completed', 'terminal', '%2$s', '%2$s',
                     jsonb_build_object('tasks', repeat(md5(n::text), 40))
                   from generate_series(1, %3$d) n returning id),
             heads as (
@@ -64,17 +67,19 @@ class ArchiveYearTest {
             tasks as (
                 insert into orchestration_tasks (id, run_id, workspace_id, task_type, title, state, state_type, completed_at, key,
                     sequence_number)
-                select gen_random_uuid(), id, '%1$s', 'other', 't', 'completed', 'terminal', '%2$s', 'k' || n, n
+                select %4$s, id, '%1$s', 'other', 't', 'completed', 'terminal', '%2$s', 'k' || n, n
                   from runs cross join generate_series(1, 3) n returning id, run_id),
             steps as (
                 insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool, position, input, retry,
                     timeout_ms, state, state_type, created_at, completed_at, output)
-                select gen_random_uuid(), run_id, id, '%1$s', 1, 's', 'tool', 'echo', n, '{}', '{}', 1, 'failed', 'terminal', '%2$s',
+                select %4$s, run_id, id, '%1$s', 1, 's', 'tool', 'echo', n, '{}', '{}', 1, 'failed', 'terminal', '%2$s',
                     '%2$s', to_jsonb(repeat(md5(id::text), 20))
                   from tasks cross join generate_series(1, 2) n)
             insert into run_event_packs (run_id, first_seq, created_at, body)
             select id, n * 3 - 2, '%2$s', '[{"e":"a","p":{"from":"running","to":"completed"}},{"e":"b","p":{}},{"e":"c","p":{}}]'
               from runs cross join generate_series(1, 6) n""";
+
+    private Instant now = BEGIN;
 
     /**
      * The end of a week.
@@ -100,7 +105,7 @@ class ArchiveYearTest {
             Map<UUID, List<String>> samples = new LinkedHashMap<>();
             for (int week = 1; week <= WEEKS; week++) {
                 now = BEGIN.plus(WEEK.multipliedBy(week));
-                String insert = RUNS.formatted(workspace, now, RUNS_OF_A_WEEK);
+                String insert = RUNS.formatted(workspace, now, RUNS_OF_A_WEEK, ID.replace("%2$s", now.toString()));
                 database.runInTransaction(c -> execute(c, insert));
                 UUID sample = database.withConnection(c -> UUID.fromString(texts(c,
                         "select id::text from orchestration_runs order by created_at desc, id limit 1").getFirst()));
