@@ -268,6 +268,9 @@ class MissionTest(unittest.TestCase):
         self.assertEqual(made["inputs"]["n"], {"type": "integer", "default": 3})
         self.assertEqual(made["plan"]["tasks"][0]["undo"], [{"tool": "noop", "input": {"n": 1}}, {"tool": "noop", "name": "last"}])
         self.assertEqual(Task("a").undo("noop").to_json_value()["undo"], {"tool": "noop"})
+        self.assertEqual(Task("a").cache(".inputs.q", "7d").to_json_value(), {"id": "a", "cache": {"key": ".inputs.q", "max_age": "7d"}})
+        with self.assertRaisesRegex(TypeError, "task a: the max_age of its cache is a text, not"):
+            Task("a").cache(".inputs.q", 7)  # type: ignore[arg-type]
         self.assertEqual(made["plan"]["tasks"][1], {"id": "b", "depends_on": ["a"], "verify": [{"kind": "human"}], "output": 1, "steps": [
             {"name": "ok", "kind": "approval", "input": {"question": "Go on?"}}]})
         self.assertEqual((made["external_id_policy"], made["output"]), ("existing", "${ .tasks.b.output }"))

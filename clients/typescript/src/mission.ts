@@ -149,6 +149,20 @@ export class Task {
     return this;
   }
 
+  /**
+   * Takes over the output of an agent's task with the same key, in any run of the workspace, instead of doing the task. A step takes
+   * over a result by the member `cache` of `step`.
+   *
+   * @param key jq; equal values have equal results
+   * @param maxAge maximum age of the output: a number of `s`, `m`, `h` or `d`, such as `7d`
+   */
+  cache(key: string, maxAge: string): this {
+    refuse(this.id, Object.entries({ key, max_age: maxAge }).filter(each => typeof each[1] !== "string")
+      .map(([what, value]) => `the ${what} of its cache is a text, not ${kind(value)}`));
+    this.#body["cache"] = { key, max_age: maxAge };
+    return this;
+  }
+
   /** Adds a verification of the output as the mission file writes it, such as `{kind: "jq", expression: …}`. */
   verify(verification: Readonly<Members>): this {
     return this.add("verify", verification);

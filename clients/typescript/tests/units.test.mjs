@@ -81,6 +81,10 @@ describe("missions", () => {
     assert.deepEqual(one.undo("noop", undefined, { name: "last" }).toJSON().undo,
       [{ tool: "echo", input: { of: "${ .output.n }" } }, { tool: "noop", name: "last" }]);
   });
+  test("a task of an agent has a cache", () => {
+    assert.deepEqual(new Task("a").cache(".inputs.q", "7d").toJSON(), { id: "a", cache: { key: ".inputs.q", max_age: "7d" } });
+    assert.throws(() => new Task("a").cache(".inputs.q", 7), /task a: the max_age of its cache is a text, not/);
+  });
   test("a schema without JSON Schema is refused by name", () => {
     const schema = { "~standard": { version: 1, vendor: "acme", validate: value => ({ value }) } };
     assert.throws(() => new Mission("m").declare("x", schema), /input x of mission m: acme makes no JSON Schema/);

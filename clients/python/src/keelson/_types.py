@@ -395,6 +395,8 @@ class Task(Document):
     """Its place in the switches and groups of the plan; null outside of any."""
     reused_from: str | None
     """The task of an earlier attempt whose output was reused."""
+    result_from: ResultSource | None
+    """The step whose result its last step has taken over; null for others."""
     agent_id: int | None
     """Of an agent of the roster."""
     agent_type: str | None
@@ -480,9 +482,9 @@ class Task(Document):
     version_id: int
     """Rises with every change."""
     _kinds = {
-        "item": "free", "flow": "TaskFlow", "next_run_at": "time", "verifier_score": "decimal", "output": "free",
-        "cost": "decimal", "created_at": "time", "updated_at": "time", "queued_at": "time", "started_at": "time",
-        "completed_at": "time", "cancelled_at": "time"
+        "item": "free", "flow": "TaskFlow", "result_from": "ResultSource", "next_run_at": "time", "verifier_score":
+        "decimal", "output": "free", "cost": "decimal", "created_at": "time", "updated_at": "time", "queued_at":
+        "time", "started_at": "time", "completed_at": "time", "cancelled_at": "time"
     }
 
 
@@ -521,6 +523,20 @@ class TaskFlowPlace(Document):
     """Id of the switch or group."""
     branch: str | None
     """Name of the switch's branch; null for a group."""
+    _kinds = {
+
+    }
+
+
+class ResultSource(Document):
+    """The step whose result was taken over. Its run may be deleted or archived by now."""
+
+    run_id: str
+    """Run that computed the result."""
+    task_id: str
+    """Its task."""
+    step_id: str
+    """Its step."""
     _kinds = {
 
     }
@@ -632,6 +648,8 @@ class Step(Document):
     """Rises with every claim."""
     called_by: str | None
     """The step whose program has made the call; null for any other step."""
+    result_from: ResultSource | None
+    """The step whose result it has taken over, at no cost; null for a step that was executed."""
     error_code: str | None
     """Code of the error; null without one."""
     error_message: str | None
@@ -655,8 +673,8 @@ class Step(Document):
     created_at: datetime
     """Time of its creation."""
     _kinds = {
-        "input": "free", "output": "free", "cost": "decimal", "progress": "decimal", "next_run_at": "time",
-        "started_at": "time", "completed_at": "time", "created_at": "time"
+        "input": "free", "output": "free", "result_from": "ResultSource", "cost": "decimal", "progress": "decimal",
+        "next_run_at": "time", "started_at": "time", "completed_at": "time", "created_at": "time"
     }
 
 

@@ -119,6 +119,17 @@ class Task:
         self._body["undo"] = calls if len(calls) > 1 else calls[0]
         return self
 
+    def cache(self, key: str, max_age: str) -> Task:
+        """Takes over the output of an agent's task with the same key, in any run of the workspace, instead of doing the task.
+
+        `key` is jq; `max_age` is a number of `s`, `m`, `h` or `d`, such as `7d`. A step takes over a result by
+        `step(…, cache={"key": …, "max_age": …})`.
+        """
+        self._refuse(self._body["id"], [f"the {what} of its cache is a text, not {_json.kind(value)}"
+                                        for what, value in (("key", key), ("max_age", max_age)) if not isinstance(value, str)])
+        self._body["cache"] = {"key": key, "max_age": max_age}
+        return self
+
     def verify(self, **verification: Any) -> Task:
         """Adds a verification of the output as the mission file writes it, such as `kind="jq", expression=…`."""
         self._body.setdefault("verify", []).append(verification)

@@ -665,6 +665,24 @@ export interface components {
              */
             reasoning?: number;
         };
+        /** @description The step whose result was taken over. Its run may be deleted or archived by now. */
+        ResultSource: {
+            /**
+             * Format: uuid
+             * @description Run that computed the result
+             */
+            run_id: string;
+            /**
+             * Format: uuid
+             * @description Its task
+             */
+            task_id: string;
+            /**
+             * Format: uuid
+             * @description Its step
+             */
+            step_id: string;
+        };
         /** @description A run as the server shows it. JSON components are never Java null: an absent member is a JSON null. Money is in credits (`totalCost`) or credits; durations in milliseconds. */
         Run: {
             /** @description With `light`: the size of the inputs as JSON */
@@ -1076,6 +1094,8 @@ export interface components {
              * @description The step whose program has made the call; null for any other step
              */
             called_by: string | null;
+            /** @description The step whose result it has taken over, at no cost; null for a step that was executed */
+            result_from: components["schemas"]["ResultSource"] | null;
             /** @description Code of the error; null without one */
             error_code: string | null;
             /** @description Message of the error; null without one */
@@ -1168,6 +1188,8 @@ export interface components {
             flow: components["schemas"]["TaskFlow"] | null;
             /** @description The task of an earlier attempt whose output was reused */
             reused_from: string | null;
+            /** @description The step whose result its last step has taken over; null for others */
+            result_from: components["schemas"]["ResultSource"] | null;
             /** @description Of an agent of the roster */
             agent_id: number | null;
             /** @description Kind of its agent */

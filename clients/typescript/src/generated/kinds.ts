@@ -108,6 +108,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     "requested_at": "time"
   },
   "Step": {
+    "result_from": "ResultSource",
     "cost": "decimal",
     "next_run_at": "time",
     "started_at": "time",
@@ -116,6 +117,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   },
   "Task": {
     "flow": "TaskFlow",
+    "result_from": "ResultSource",
     "next_run_at": "time",
     "cost": "decimal",
     "created_at": "time",

@@ -178,7 +178,7 @@ class TidyTest {
                 "workspaces|api_keys|principals|workspace_limits|approval_rules|operator_audit",
                 "(auth|workspace|audit)",
                 "orchestration_\\w+|run_event_packs\\w*|event_exports|event_watermark|run_attempts|run_agents|work_results|step_results|artifacts|artifact_uploads|artifact_reservations"
-                        + "|upload_slots|work_queue|work_messages|work_rates|tool_versions|run_tool_versions|result_cache|timers|step_logs|step_progress|engine_nodes|engine_outages"
+                        + "|upload_slots|work_queue|work_messages|work_rates|tool_versions|run_tool_versions|result_cache|result_waits|timers|step_logs|step_progress|engine_nodes|engine_outages"
                         + "|escalation_tickets|workers|inbox_assignments|proposals|call_waits|gateway_\\w+",
                 "store", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",
                 "bulk_jobs", "bulk",

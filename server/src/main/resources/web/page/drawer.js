@@ -7,7 +7,7 @@ import { runs } from '../store/runs.js';
 import { count, duration, short, within } from '../draw/format.js';
 import { family, isHeld, isOpen, reasonFamily, words } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, mark, money, name, others, problem, sentence, skeleton, toast, until, when } from '../part/bits.js';
+import { badge, fromRun, mark, money, name, others, problem, sentence, skeleton, toast, until, when } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
@@ -158,7 +158,7 @@ class Drawer extends Part {
       }
       ${step.progress_message || step.progress !== null ? html`<p class="small soft">${step.progress !== null ? `${Math.round(step.progress * 100)} % ` : ''}${name(step.progress_message, 300)}</p>` : nothing}
       ${['failed', 'awaiting_retry'].includes(step.state) && step.kind === 'tool' && step.input_bytes === null ? html`<p class="soft small">No resolved input was recorded for this attempt.</p>` : nothing}
-      ${this.#value('Input', step, 'input', `/steps/${step.id}`, (each) => each.input)}${this.#value('Output', step, 'output', `/steps/${step.id}`, (each) => each.output)}
+      ${step.result_from ? html`<p class="small">${fromRun(step.result_from.run_id)}, at no cost</p>` : nothing}${this.#value('Input', step, 'input', `/steps/${step.id}`, (each) => each.input)}${this.#value('Output', step, 'output', `/steps/${step.id}`, (each) => each.output)}
       <div class="row"><button class="btn bare low" @click=${() => this.#showLogs(step)}>Logs</button></div>
       ${this.logs?.[step.id] ? json('Logs', this.logs[step.id].map((line) => line.message).join('\n') || 'No lines', true) : nothing}
     </li>`;

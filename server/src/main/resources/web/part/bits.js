@@ -59,12 +59,12 @@ export function until({ code, until: at }) {
     : nothing;
 }
 
-const OTHERS = { CONCURRENCY_KEY: 'The run ahead', CHILD_RUN: 'The child run' };
+const OTHERS = { CONCURRENCY_KEY: 'The run ahead', CHILD_RUN: 'The child run', RESULT_COMPUTING: 'The other run' };
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Links to the runs that a reason waits for. */
 export function others({ code, on }) {
   return OTHERS[code]
-    ? on
+    ? (code === 'RESULT_COMPUTING' ? on.slice(0, 1) : on)
         .filter((each) => ID.test(each))
         .map(
           (id) =>
@@ -74,6 +74,10 @@ export function others({ code, on }) {
         )
     : nothing;
 }
+
+/** The run that has computed a result. */
+export const fromRun = (id) =>
+  html`<a href="/ui/runs/${id}">Result of run <span class="mono">${shortId(id)}</span></a>`;
 
 /** Money with its unit, and all of its places in the title. */
 export function money(value) {

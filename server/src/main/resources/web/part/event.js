@@ -1,7 +1,7 @@
 // Events as rows of tables: of one run, or of all.
 import { html, nothing } from 'lit';
 import { shortId } from '../draw/format.js';
-import { name, when } from './bits.js';
+import { fromRun, name, when } from './bits.js';
 import { icon } from './icon.js';
 import { json } from './json.js';
 
@@ -17,7 +17,7 @@ export const eventRow = (event, first) =>
     <td>${first}</td>
     <td><strong>${event.event_type.replaceAll('_', ' ')}</strong></td>
     <td class="soft">${actor(event)}</td>
-    <td>${Object.keys(event.payload ?? {}).length ? json('Payload', event.payload) : nothing}</td>
+    <td>${event.payload?.source_run_id ? html`${fromRun(event.payload.source_run_id)} ` : nothing}${Object.keys(event.payload ?? {}).length ? json('Payload', event.payload) : nothing}</td>
   </tr>`;
 
 /** Whether an event has these words: in its type, its actor or its payload. */

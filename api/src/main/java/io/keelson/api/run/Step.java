@@ -44,6 +44,7 @@ import tools.jackson.databind.JsonNode;
  * @param maxAttempts maximum number of attempts
  * @param leaseEpoch rises with every claim
  * @param calledBy the step whose program has made the call; null for any other step
+ * @param resultFrom the step whose result it has taken over, at no cost; null for a step that was executed
  * @param errorCode code of the error; null without one
  * @param errorMessage message of the error; null without one
  * @param errorClass class of the error, which decides whether it is retried
@@ -66,6 +67,7 @@ public record Step(@Id String id, @Id String runId, @Id String taskId, String ta
         @Omittable @Nullable String outputStart,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<@OneOf({"input", "output"}) String> omitted,
         @Nullable Integer maxAttempts, @Range(min = 0) int leaseEpoch, @Nullable @Id String calledBy,
+        @Nullable ResultSource resultFrom,
         @Nullable String errorCode,
         @Nullable String errorMessage, @Nullable String errorClass, long tokens, BigDecimal cost,
         @Nullable @Range(min = 0, max = 1) Double progress, @Nullable String progressMessage,

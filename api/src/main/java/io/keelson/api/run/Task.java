@@ -38,6 +38,7 @@ import tools.jackson.databind.JsonNode;
  * @param maxRounds of a task with {@code repeat}: the maximum number of its rounds; null for others
  * @param flow its place in the switches and groups of the plan; null outside of any
  * @param reusedFrom the task of an earlier attempt whose output was reused
+ * @param resultFrom the step whose result its last step has taken over; null for others
  * @param agentId of an agent of the roster
  * @param agentType kind of its agent
  * @param agentName name of its agent
@@ -92,7 +93,8 @@ public record Task(@Id String id, @Id String runId, @Id String workspaceId, Stri
         List<String> dependsOn,
         @Nullable String groupId, @Nullable @Range(min = 0) Integer itemIndex, JsonNode item,
         @Nullable @Range(min = 0) Integer round, @Nullable @Range(min = 1) Integer maxRounds,
-        @Nullable TaskFlow flow, @Nullable String reusedFrom, @Nullable Integer agentId,
+        @Nullable TaskFlow flow, @Nullable String reusedFrom,
+        @Nullable ResultSource resultFrom, @Nullable Integer agentId,
         @Nullable String agentType,
         @Nullable String agentName, @Nullable String modelOverride, @Nullable List<String> toolsRequested,
         @Nullable Integer boardTaskId, @Ref("TaskState") String state, @Ref("StateType") String stateType,

@@ -40,13 +40,13 @@ public record ToolVersions(String tool, @Nullable String current, @Nullable Stri
      * @param version as workers announce it; {@code unversioned} for workers without a version
      * @param state {@code current}; {@code ramping}; {@code draining}: no longer promoted, with workers or runs that
      *     stay with it; {@code drained}: no longer promoted, with neither; {@code inactive}: announced by workers, and
-     *     never promoted
+     *     never promoted; {@code unruled}: the tool has no rule, and workers of any version get its steps
      * @param workers workers of the version that have sent a request within a minute
      * @param runs open runs that stay with the version, 100,000 at most
      * @param waiting ready steps that wait for a worker of the version, 100,000 at most
      */
     public record Version(String version,
-            @OneOf({"current", "ramping", "draining", "drained", "inactive"}) String state,
+            @OneOf({"current", "ramping", "draining", "drained", "inactive", "unruled"}) String state,
             @Range(min = 0) int workers, @Range(min = 0) int runs, @Range(min = 0) int waiting) {}
 
     /**

@@ -122,6 +122,12 @@ public final class EventsCommand extends ClientCommand {
         return code + (code.isEmpty() || message.isEmpty() ? "" : ": ") + message;
     }
 
+    /** The run whose result is taken over or awaited; empty if absent. */
+    private static String source(JsonNode payload) {
+        return payload.path("source_run_id").isString() ? "result of run " + payload.get("source_run_id").stringValue()
+                : "";
+    }
+
     /** The signal that came or was taken; empty if absent. */
     private static String signal(JsonNode payload) {
         return payload.path("signal").isString() ? "signal=" + payload.get("signal").stringValue() : "";
@@ -139,7 +145,7 @@ public final class EventsCommand extends ClientCommand {
         return TerminalText.clean(String.join("  ", String.valueOf(event.id()), data.path("created_at").asString(""),
                 run == null ? data.path("run_id").asString("") : "", data.path("event_type").asString(""), subject,
                 change, failures(payload), error(payload), payload.path("reason").asString(""), signal(payload),
-                money(payload)).replaceAll(" {3,}", "  ")
+                source(payload), money(payload)).replaceAll(" {3,}", "  ")
                 .strip());
     }
 }

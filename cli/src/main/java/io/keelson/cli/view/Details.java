@@ -184,6 +184,9 @@ public final class Details {
                     .map(name -> "waits for the signal '" + name + "'" + (until.isEmpty() ? "" : " " + until))
                     .orElse(until));
         }
+        if (step.resultFrom() != null) {
+            return style.dim("result of run " + step.resultFrom().runId() + ", at no cost");
+        }
         String next = step.state().equals("awaiting_retry") ? next(step.nextRunAt(), style) : "";
         return next + remark(step.errorCode(), step.errorMessage(), "", style)
                 + (step.failureIgnored() ? style.dim(" (failure ignored)") : "");

@@ -45,7 +45,7 @@ public final class EventLines {
     private static @Nullable String text(Event event, RunModel model, Style style) {
         String to = event.payload().path("to").asString(null);
         if (to == null) {
-            return note(event, style);
+            return note(event, model, style);
         }
         if (event.eventType().startsWith("run_")) {
             boolean end = to.equals("completed") || to.equals("skipped");
@@ -63,7 +63,7 @@ public final class EventLines {
     }
 
     /** The text of an event that changes no state but is shown; null for others. */
-    private static @Nullable String note(Event event, Style style) {
+    private static @Nullable String note(Event event, RunModel model, Style style) {
         String about =
                 TerminalText
                         .clean(event.payload().path("message").asString(event.payload().path("reason").asString("")));
@@ -79,9 +79,18 @@ public final class EventLines {
             case "run_undo_refused" -> "run cannot be undone: " + TerminalText.clean(
                     event.payload().path("error_message").asString(""));
             case "run_undo_ended" -> "undo of the run has ended: " + event.payload().path("state").asString("");
+            case "step_result_reused" -> source(event, model, " takes over the result of run ", ", at no cost");
+            case "step_result_awaited" -> source(event, model, " waits for the same result of run ", "");
             case "run_acceptance_requested" -> "run waits for its result to be accepted";
             default -> null;
         };
+    }
+
+    /** The other run of an event about a result; null in a large run. */
+    private static @Nullable String source(Event event, RunModel model, String verb, String cost) {
+        TaskLine task = model.task(event.taskId());
+        return task == null || !task.known() || model.size() > MANY_TASKS ? null
+                : task.key + task.label + verb + event.payload().path("source_run_id").asString("") + cost;
     }
 
     private static @Nullable String task(Event event, TaskLine task, String to, String name, RunModel model,

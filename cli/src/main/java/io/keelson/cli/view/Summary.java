@@ -204,9 +204,14 @@ public final class Summary {
     private static List<String> results(List<Task> tasks, String reading, Style style) {
         return tasks.stream().filter(task -> !task.output().isNull())
                 .flatMap(task -> Stream.concat(
-                        Stream.of("", style.bold(TerminalText.clean(task.key()))),
+                        Stream.of("", style.bold(TerminalText.clean(task.key())) + source(task, style)),
                         output(task.output(), reading, style).stream().skip(1)))
                 .toList();
+    }
+
+    private static String source(Task task, Style style) {
+        return task.resultFrom() == null ? ""
+                : style.dim("  result of run " + task.resultFrom().runId() + ", at no cost");
     }
 
     /** The output of a task's attempt that waits for a decision. */

@@ -1,5 +1,6 @@
 package io.keelson.cli.view;
 
+import io.keelson.api.run.ResultSource;
 import io.keelson.api.run.Step;
 import io.keelson.api.run.StepAttempt;
 import io.keelson.api.run.Task;
@@ -85,6 +86,11 @@ public final class TaskDetails {
         lines.add(style.bold(TerminalText.clean(step.name())) + "  "
                 + (step.tool() == null ? step.kind() : TerminalText.clean(step.tool())) + "  "
                 + style.state(step.state()) + (caller == null ? "" : ", called by " + TerminalText.clean(caller)));
+        ResultSource source = step.resultFrom();
+        if (source != null) {
+            lines.add(
+                    "  took over the result of step " + source.stepId() + " of run " + source.runId() + ", at no cost");
+        }
         if (attempts.isEmpty()) {
             value("input of the plan", step.input(), "  ");
             value("output", step.output(), "  ");

@@ -83,6 +83,10 @@ final class Documents {
         return event(task, id, "step_moved", Map.of("to", to));
     }
 
+    Event source(String task, String id, String type, String run) {
+        return event(task, id, type, Map.of("source_run_id", run));
+    }
+
     Event failed(String key, String code, String message) {
         return event(key, null, "task_failed", Map.of("to", "failed", "error_code", code, "error_message", message));
     }

@@ -48,6 +48,14 @@ class EventLinesTest {
     }
 
     @Test
+    void namesTheRunOfAResultThatIsTakenOver() {
+        List<Event> events = List.of(documents.source("a", "s", "step_result_awaited", "run-1"),
+                documents.source("a", "s", "step_result_reused", "run-1"));
+        assertThat(lines(events, RunModelTest.model("a"))).extracting(line -> line.substring(21)).containsExactly(
+                "a waits for the same result of run run-1", "a takes over the result of run run-1, at no cost");
+    }
+
+    @Test
     void stepBlockedByATicketShowsNoRetry() {
         List<Event> events = List.of(documents.task("a", "running"), documents.refused("a", "s", "DOWN"),
                 documents.escalated("a", "t-7"));

@@ -129,6 +129,18 @@ public final class TaskBuilder {
         return this;
     }
 
+    /**
+     * Takes over the output of an agent's task with the same key in any run of the workspace, instead of doing the task. A task with steps
+     * has a {@link StepBuilder#cache} per step.
+     *
+     * @param key jq expression; equal values have equal results
+     * @param maxAge maximum age of the result, in whole seconds
+     */
+    public TaskBuilder cache(String key, Duration maxAge) {
+        body.putObject("cache").put("key", key).put("max_age", maxAge.toSeconds() + "s");
+        return this;
+    }
+
     /** The title of each item's task; expressions see {@code .item} and {@code .index}. */
     public TaskBuilder label(String template) {
         body.put("label", template);

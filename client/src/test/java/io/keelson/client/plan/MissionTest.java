@@ -96,6 +96,17 @@ class MissionTest {
     }
 
     @Test
+    void cacheIsOfAStepOrOfATaskOfAnAgent() {
+        Mission mission = Mission.named("n").task("a", t -> t.cache(".inputs.q", Duration.ofDays(7)))
+                .task("b", t -> t.step("s", "noop", 1, s -> s.cache(".inputs.q", Duration.ofMinutes(1))));
+
+        assertThat(json(mission.toString())).isEqualTo(json("""
+                {"name":"n","plan":{"tasks":[{"id":"a","cache":{"key":".inputs.q","max_age":"604800s"}},
+                  {"id":"b","steps":[{"name":"s","tool":"noop","input":1,
+                   "cache":{"key":".inputs.q","max_age":"60s"}}]}]}}"""));
+    }
+
+    @Test
     void copiedMissionDoesNotChange() {
         Mission mission = Mission.named("n");
         Object before = mission.toJson();

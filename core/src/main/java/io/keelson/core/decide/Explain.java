@@ -15,6 +15,7 @@ import io.keelson.core.policy.CallGate;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Deferral;
 import io.keelson.core.run.Explanation;
+import io.keelson.core.run.ResultSource;
 import io.keelson.core.run.Seconds;
 import io.keelson.core.run.SignalWait;
 import io.keelson.core.run.TimerKind;
@@ -190,6 +191,8 @@ public final class Explain {
                         : "the run completed with failures: " + failures.size(), null);
                 undo();
                 failures.stream().limit(SHOWN).forEach(reasons::add);
+                view.tasks.values().stream().flatMap(task -> task.steps.stream())
+                        .filter(step -> step.reusedFrom() != null).limit(SHOWN).forEach(this::resultReused);
             }
             case FAILED, CANCELLED -> {
                 add("ENDED", "the run is " + run.state.wire() + error(run.errorCode, run.errorMessage), null);
@@ -430,8 +433,10 @@ public final class Explain {
                             .forEach(this::creditsHeld);
                 }
             }
-            case COMPLETED, FAILED, CANCELLED, SKIPPED -> add(task, "ENDED", "the task is " + task.state.wire()
-                    + because(task.errorCode), null, List.of());
+            case COMPLETED, FAILED, CANCELLED, SKIPPED -> {
+                add(task, "ENDED", "the task is " + task.state.wire() + because(task.errorCode), null, List.of());
+                task.steps.forEach(this::resultReused);
+            }
         }
     }
 
@@ -595,11 +600,20 @@ public final class Explain {
     }
 
     private void resultAwaited(StepRow step) {
-        String[] other = Objects.requireNonNull(step.deferredFor).split("/", 2);
+        ResultSource other = Objects.requireNonNull(ResultSource.of(step.deferredFor));
         Instant until = Objects.requireNonNull(step.deferredSince).plus(SlotScheduling.timeout(view.run, step));
-        add(step, "RESULT_COMPUTING", "step " + other[1] + " of run " + other[0]
+        add(step, "RESULT_COMPUTING", "step " + other.step() + " of run " + other.run()
                 + " computes the same result; it waits for that one, and then computes the result itself", until,
-                List.of(other[0], other[1]));
+                List.of(other.run().toString(), other.step().toString()));
+    }
+
+    /** Adds the source of a result that a step has taken over; nothing for any other step. */
+    private void resultReused(StepRow step) {
+        ResultSource other = step.reusedFrom();
+        if (other != null) {
+            add(step, "RESULT_REUSED", "it has taken over the result of step " + other.step() + " of run " + other.run()
+                    + ", at no cost", null, List.of(other.run().toString(), other.step().toString()));
+        }
     }
 
     private void step(StepRow step) {
@@ -684,6 +698,7 @@ public final class Explain {
                     around.due(TimerKind.HUMAN, step.id()), List.of());
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> {
                 addRefusal(step);
+                resultReused(step);
                 add(step, "ENDED", "the step is " + step.state.wire() + because(step.errorCode), null, List.of());
             }
         }

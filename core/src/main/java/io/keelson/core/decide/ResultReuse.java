@@ -4,12 +4,12 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.Reply;
+import io.keelson.core.run.ResultSource;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.UUID;
 
 /**
  * Applies the result of another step to a step with the same key. The evaluator finds that step, in any run of the workspace. A step that
@@ -24,7 +24,7 @@ final class ResultReuse {
 
     /** The evaluator has answered. The step's request has ended by now. */
     static Reply evaluated(Decision d, StepRow step, Evaluation evaluation) {
-        if (evaluation instanceof Evaluation.ComputedBy(UUID run, UUID other) && await(d, step, run, other)) {
+        if (evaluation instanceof Evaluation.ComputedBy(ResultSource source) && await(d, step, source)) {
             return Reply.CHANGED;
         }
         step.deferredSince = null;
@@ -32,7 +32,9 @@ final class ResultReuse {
         d.changes.touch(step);
         switch (evaluation) {
             case Evaluation.Reused reused -> {
-                d.note(step.task(), step, new StepPayload.ResultReused(reused.run(), reused.step()));
+                ResultSource source = reused.source();
+                step.deferredFor = source.text();
+                d.note(step.task(), step, new StepPayload.ResultReused(source.run(), source.task(), source.step()));
                 TaskProgress.succeed(d, step, reused.output(), (PayloadPart.Waited) null);
             }
             case Evaluation.ComputedBy _,Evaluation.Computes _ -> {
@@ -63,16 +65,16 @@ final class ResultReuse {
     }
 
     /** Requests another answer later: soon after a short wait, and after a fourth of a long one. False once the wait is over. */
-    private static boolean await(Decision d, StepRow step, UUID run, UUID other) {
+    private static boolean await(Decision d, StepRow step, ResultSource source) {
         Instant since = step.deferredSince == null ? d.now : step.deferredSince;
         Instant until = since.plus(SlotScheduling.timeout(d, step));
         if (!d.now.isBefore(until)) {
             return false;
         }
-        String awaited = run + "/" + other;
+        String awaited = source.text();
         if (!awaited.equals(step.deferredFor)) {
             step.deferredFor = awaited;
-            d.note(step.task(), step, new StepPayload.ResultAwaited(run, other, until));
+            d.note(step.task(), step, new StepPayload.ResultAwaited(source.run(), source.task(), source.step(), until));
         }
         step.deferredSince = since;
         step.evaluating = true;

@@ -6,6 +6,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.CallGate;
 import io.keelson.core.run.PreviousFailure;
+import io.keelson.core.run.ResultSource;
 import io.keelson.core.run.SignalWait;
 import io.keelson.core.run.StepAssignment;
 import java.math.BigDecimal;
@@ -70,7 +71,10 @@ public final class StepRow {
     @Nullable Instant nextRunAt;
     /** The first deferral of its attempt; null if absent. */
     @Nullable Instant deferredSince;
-    /** The system that it was last deferred for; null for one without a name. */
+    /**
+     * The system that it was last deferred for, null for one without a name; before its first execution the source of the
+     * result that it waits for or has taken over.
+     */
     @Nullable String deferredFor;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;
@@ -214,6 +218,11 @@ public final class StepRow {
     /** True while another step computes the result that it may take over. */
     boolean awaitsResult() {
         return evaluating && state == StepState.PENDING && deferredSince != null;
+    }
+
+    /** The step whose result it has taken over; null where it has none, or has computed it. */
+    @Nullable ResultSource reusedFrom() {
+        return state == StepState.COMPLETED && attempt == 0 ? ResultSource.of(deferredFor) : null;
     }
 
     /** True after a lost lease until it is claimed again. */

@@ -670,13 +670,12 @@ public sealed interface Command {
          * The result of another step with the same key.
          *
          * @param output JSON text
-         * @param run that computed it
-         * @param step that computed it
+         * @param source the step that computed it
          */
-        record Reused(String output, UUID run, UUID step) implements Evaluation {}
+        record Reused(String output, ResultSource source) implements Evaluation {}
 
         /** Another step computes the result. */
-        record ComputedBy(UUID run, UUID step) implements Evaluation {}
+        record ComputedBy(ResultSource source) implements Evaluation {}
 
         /** The step computes the result itself, for others as well. */
         record Computes() implements Evaluation {}

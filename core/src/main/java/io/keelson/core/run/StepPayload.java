@@ -98,24 +98,28 @@ public sealed interface StepPayload extends Payload {
 
     /**
      * @param sourceRunId that computes the result
+     * @param sourceTaskId that computes the result
      * @param sourceStepId that computes the result
      * @param until when the step computes the result itself
      */
-    record ResultAwaited(UUID sourceRunId, UUID sourceStepId, Instant until) implements StepPayload {
+    record ResultAwaited(UUID sourceRunId, UUID sourceTaskId, UUID sourceStepId, Instant until) implements StepPayload {
         @Override
         public void write(Members to) {
-            to.put("source_run_id", sourceRunId).put("source_step_id", sourceStepId).put("until", until);
+            to.put("source_run_id", sourceRunId).put("source_task_id", sourceTaskId)
+                    .put("source_step_id", sourceStepId).put("until", until);
         }
     }
 
     /**
      * @param sourceRunId that computed the result
+     * @param sourceTaskId that computed the result
      * @param sourceStepId that computed the result
      */
-    record ResultReused(UUID sourceRunId, UUID sourceStepId) implements StepPayload {
+    record ResultReused(UUID sourceRunId, UUID sourceTaskId, UUID sourceStepId) implements StepPayload {
         @Override
         public void write(Members to) {
-            to.put("source_run_id", sourceRunId).put("source_step_id", sourceStepId);
+            to.put("source_run_id", sourceRunId).put("source_task_id", sourceTaskId)
+                    .put("source_step_id", sourceStepId);
         }
     }
 

@@ -12,6 +12,7 @@ import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.ResultSource;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
@@ -25,7 +26,8 @@ import org.junit.jupiter.api.Test;
 class ResultReuseTest extends OneRun {
     private static final UUID RUN = new UUID(7, 1);
     private static final UUID STEP = new UUID(7, 2);
-    private static final Evaluation COMPUTED_BY = new Evaluation.ComputedBy(RUN, STEP);
+    private static final ResultSource SOURCE = new ResultSource(RUN, new UUID(7, 3), STEP);
+    private static final Evaluation COMPUTED_BY = new Evaluation.ComputedBy(SOURCE);
 
     @BeforeEach
     void oneStepWithAKey() {
@@ -40,9 +42,10 @@ class ResultReuseTest extends OneRun {
     @Test
     void resultOfAnotherStepIsTakenOverWithoutAClaimOrCost() {
         assertThat(world.queue).isEmpty();
-        answer(new Evaluation.Reused("{\"n\":1}", RUN, STEP));
+        answer(new Evaluation.Reused("{\"n\":1}", SOURCE));
         assertThat(world.step("a", "s1")).extracting(StepRow::state, StepRow::attempt, StepRow::leaseEpoch)
                 .containsExactly(StepState.COMPLETED, 0, 0);
+        assertThat(world.step("a", "s1").reusedFrom()).isEqualTo(SOURCE);
         assertThat(world.step("a", "s1").cost()).isEqualByComparingTo(BigDecimal.ZERO);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(world.last("step_result_reused").payload().toString()).contains(RUN.toString(), STEP.toString());
@@ -69,7 +72,7 @@ class ResultReuseTest extends OneRun {
         answer(COMPUTED_BY);
         assertThat(world.events("step_result_awaited")).hasSize(1);
         world.nextTimer();
-        answer(new Evaluation.Reused("1", RUN, STEP));
+        answer(new Evaluation.Reused("1", SOURCE));
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(world.step("a", "s1").deferredSince()).isNull();
     }
@@ -109,10 +112,10 @@ class ResultReuseTest extends OneRun {
     @Test
     void pausedRunLooksForTheResultAgain() {
         world.done(new Command.Pause(world.id(), null, World.WHO));
-        answer(new Evaluation.Reused("1", RUN, STEP));
+        answer(new Evaluation.Reused("1", SOURCE));
         assertThat(world.step("a", "s1").state()).isEqualTo(StepState.PENDING);
         world.done(new Command.Resume(world.id(), World.WHO));
-        answer(new Evaluation.Reused("1", RUN, STEP));
+        answer(new Evaluation.Reused("1", SOURCE));
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }
 
@@ -120,7 +123,7 @@ class ResultReuseTest extends OneRun {
     void lateAnswerChangesNothing() {
         var asked = world.evaluations.getFirst();
         answer(new Evaluation.Computes());
-        world.answer(asked, new Evaluation.Reused("2", RUN, STEP));
+        world.answer(asked, new Evaluation.Reused("2", SOURCE));
         assertThat(world.step("a", "s1").state()).isEqualTo(StepState.PENDING);
         assertThat(world.queue).hasSize(1);
         world.complete(world.claim("a"));

@@ -178,6 +178,7 @@ public final class Engine implements Commands, AutoCloseable {
                         store.runs().versions()),
                 executor, evaluator, timeouts, this::own, new LocalDispatcher.Listeners(available, ends,
                         concurrencyKeyScheduler, notifier, new CancelledModelSteps(database, store.runs(), this::own),
+                        new ResultWaits(database, store.results(), this::own),
                         history::wentBack));
         prices = new CurrentPrices(store.runs());
         database.runInTransaction(prices::refresh);

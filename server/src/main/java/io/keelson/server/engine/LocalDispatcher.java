@@ -24,6 +24,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -53,7 +54,7 @@ final class LocalDispatcher implements CommitListener {
      * @param paused whether to begin no work
      */
     record Listeners(WorkAvailability available, RunEnds ends, ConcurrencyKeyScheduler concurrencyKeys,
-            ClusterNotifier notifier, CancelledModelSteps cancelled, BooleanSupplier paused) {}
+            ClusterNotifier notifier, CancelledModelSteps cancelled, ResultWaits results, BooleanSupplier paused) {}
 
     private final Lanes lanes;
     private final LocalExecutor executor;
@@ -156,6 +157,10 @@ final class LocalDispatcher implements CommitListener {
         });
         listeners.available.give(changes.assignments());
         changes.evaluations().forEach(evaluator::evaluate);
+        List<UUID> ended = ResultWaits.in(changes);
+        if (!ended.isEmpty()) {
+            listeners.results.wake(ended);
+        }
         changes.timers().values().forEach(timer -> timer.ifPresent(t -> arm(t, now)));
         wake(changes);
         for (RunRow run : changes.runs()) {

@@ -41,6 +41,26 @@ class ReusedResultsTest {
         }
     }
 
+    /** The timer by which the waiting step asks is an hour away. */
+    @Test
+    void endOfTheFirstWakesTheOtherAtOnce() throws Exception {
+        try (Nodes nodes = new Nodes(folder, gate)) {
+            Engine one = nodes.node();
+            Engine other = nodes.node();
+            UUID first = nodes.submit(one, MISSION);
+            gate.awaitEntered(1);
+            UUID second = nodes.submit(other, MISSION);
+            awaitWait(nodes, second);
+            nodes.text("update timers set due_at = due_at + interval '1 hour' where run_id = '" + second
+                    + "' and kind = 'evaluate_step' returning kind");
+            gate.open.release(2);
+            nodes.awaitState(first, "completed");
+            nodes.awaitState(second, "completed");
+            assertThat(nodes.count("select count(*) from result_waits")).isZero();
+            nodes.assertSound();
+        }
+    }
+
     @Test
     void lostLeaseOfTheFirstIsComputedByTheNextServer() throws Exception {
         try (Nodes nodes = new Nodes(folder, gate)) {

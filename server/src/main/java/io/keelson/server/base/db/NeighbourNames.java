@@ -18,7 +18,7 @@ final class NeighbourNames {
                     + " execution_commands former_secrets idempotency_cache inbox_assignments installation_backups live_texts operator_audit"
                     + " approval_rules approval_votes orchestration_runs"
                     + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
-                    + " recipe_versions result_cache run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
+                    + " recipe_versions result_cache result_waits run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
                     + " run_parents run_plans run_signals run_tool_versions run_undos"
                     + " saved_views schedule_ticks schedules secrets sign_in_states step_logs step_progress step_results task_budgets task_rounds task_steps timers tool_versions triggers trigger_deliveries trigger_feed trigger_replays upload_slots"
                     + " event_watermark webhook_deliveries webhook_endpoints webhook_feed work_messages work_queue work_rates workers workspace_limits";
@@ -48,7 +48,7 @@ final class NeighbourNames {
                     + " ix_orch_runs_ended_badly ix_orch_runs_paused ix_orch_runs_ws_created ix_orch_steps_task"
                     + " ix_orch_tasks_agent ix_orch_tasks_board ix_orch_tasks_run ix_simulated_effects_workspace"
                     + " ix_step_results_free ix_task_rounds_task"
-                    + " ix_proposals_pending ix_result_cache_expires ix_proposals_run ix_proposals_workspace ix_run_children_run"
+                    + " ix_proposals_pending ix_result_cache_expires ix_result_waits_since ix_result_waits_source ix_proposals_run ix_proposals_workspace ix_run_children_run"
                     + " ix_run_parents_parent ix_schedule_ticks_at_work ix_schedule_ticks_open"
                     + " ix_schedules_recipe ix_schedules_wake ix_timers_due ix_timers_human ix_timers_run"
                     + " ix_trigger_deliveries_dead ix_trigger_deliveries_decided ix_trigger_deliveries_due ix_trigger_deliveries_group ix_trigger_deliveries_list"

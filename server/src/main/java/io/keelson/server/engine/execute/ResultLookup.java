@@ -3,6 +3,7 @@ package io.keelson.server.engine.execute;
 import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.ResultSource;
 import io.keelson.core.run.StepError;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.json.Json;
@@ -63,7 +64,9 @@ public final class ResultLookup {
         String text = value.toString();
         Key key = new Key(reader.workspace(), reader.tool(), Json.digest(value),
                 text.substring(0, Math.min(SHOWN, text.length())));
-        return database.inTransaction(c -> find(c, key, reader, step));
+        Evaluation found = database.inTransaction(c -> find(c, key, reader, step));
+        // the end of the other task may have woken the waiting steps before this one was among them
+        return found instanceof Evaluation.ComputedBy ? database.inTransaction(c -> find(c, key, reader, step)) : found;
     }
 
     private Evaluation find(Connection c, Key key, Reader reader, UUID step) throws SQLException {
@@ -75,15 +78,23 @@ public final class ResultLookup {
         Source source = sources.source(c, holder, age).orElse(null);
         State state = source == null || reader.again() ? State.NONE : source.state();
         return switch (state) {
-            case COMPUTING -> new Evaluation.ComputedBy(Objects.requireNonNull(source).run(), holder);
+            case COMPUTING -> {
+                ResultSource other = source(Objects.requireNonNull(source), holder);
+                cache.await(c, key.workspace(), reader.run(), step, other.task());
+                yield new Evaluation.ComputedBy(other);
+            }
             case READY -> new Evaluation.Reused(Objects.requireNonNull(Objects.requireNonNull(source).output()),
-                    source.run(), holder);
+                    source(source, holder));
             case FILES -> new Evaluation.Computes();
             case NONE -> {
                 cache.replace(c, key, reader.run(), step, age);
                 yield new Evaluation.Computes();
             }
         };
+    }
+
+    private static ResultSource source(Source source, UUID step) {
+        return new ResultSource(source.run(), source.task(), step);
     }
 
     private static Evaluation broken(String code, String message) {

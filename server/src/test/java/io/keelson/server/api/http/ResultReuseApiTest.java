@@ -6,6 +6,7 @@ import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
+import io.keelson.server.base.json.Json;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
@@ -92,6 +93,10 @@ class ResultReuseApiTest {
                 .filter(each -> each.get("name").stringValue().equals("find")).findFirst().orElseThrow();
     }
 
+    private JsonNode task(String run) {
+        return api.get("/api/v1/runs/" + run + "/tasks").json().get("items").get(0);
+    }
+
     private List<JsonNode> events(String run, String type) {
         return api.get("/api/v1/runs/" + run + "/events?limit=500").json().get("items").valueStream()
                 .filter(each -> each.get("event_type").stringValue().equals(type)).toList();
@@ -129,8 +134,37 @@ class ResultReuseApiTest {
         assertThat(reused.get("source_run_id").stringValue()).isEqualTo(two.first);
         assertThat(reused.get("source_step_id").stringValue()).isEqualTo(two.item.get("step_id").stringValue());
         assertThat(events(two.second, "step_started")).isEmpty();
+        String source =
+                "{\"run_id\":\"" + two.first + "\",\"task_id\":\"" + step(two.first).get("task_id").stringValue()
+                        + "\",\"step_id\":\"" + two.item.get("step_id").stringValue() + "\"}";
+        assertThat(Json.read(source)).isEqualTo(step(two.second).get("result_from"))
+                .isEqualTo(task(two.second).get("result_from"));
+        assertThat(step(two.first).get("result_from").isNull() && task(two.first).get("result_from").isNull()).isTrue();
+        assertThat(api.get("/api/v1/runs/" + two.second + "/explain").text()).contains("RESULT_REUSED", two.first);
         assertThat(api.run(two.first).get("credits_charged").decimalValue()).isPositive();
         assertThat(api.run(two.second).get("credits_charged").decimalValue()).isZero();
+    }
+
+    @Test
+    void taskOfAnAgentTakesOverTheOutputOfAnother() {
+        String agentic = """
+                {"name": "r", "start": true, "inputs": {"q": {"type": "string", "default": "%s"}}, "plan": {"tasks": [
+                 {"id": "a", "title": "Look it up", "tools_needed": ["noop"],
+                  "cache": {"key": ".inputs.q", "max_age": "1h"}}]}}""".formatted(tool());
+        claim("agent.turn", 0);
+        String first = api.create(agentic);
+        JsonNode turn = claimed("agent.turn");
+        String second = api.create(agentic);
+        awaitEvent(second, "step_result_awaited");
+        complete(turn, "{\"tool_calls\": [{\"name\": \"noop\"}]}");
+        complete(claimed("agent.turn"), "\"found\"");
+        api.awaitState(first, "completed");
+        api.awaitState(second, "completed");
+        assertThat(task(second).get("output").stringValue()).isEqualTo("found");
+        assertThat(task(second).get("result_from").get("run_id").stringValue()).isEqualTo(first);
+        assertThat(task(second).get("cost").decimalValue()).isZero();
+        assertThat(api.run(second).get("credits_charged").decimalValue()).isZero();
+        assertThat(claim("agent.turn", 0)).isEmpty();
     }
 
     @Test

@@ -53,7 +53,7 @@ class RowSecurityTest {
                     "event_exports", "federated_identities",
                     "federated_sessions", "gateway_requests", "gateway_tokens",
                     "live_texts",
-                    "archive_deletions", "mcp_servers", "mcp_tools", "restored_runs", "result_cache",
+                    "archive_deletions", "mcp_servers", "mcp_tools", "restored_runs", "result_cache", "result_waits",
                     "run_event_packs_archive", "run_tool_versions", "run_undos", "saved_views", "session_links",
                     "sessions",
                     "sign_in_states",

@@ -114,7 +114,7 @@ class VersionsApiTest {
         known("v.free", "1", "2");
         run("v.free", 1, 1);
         assertThat(claim("v.free", "2", 20_000)).hasSize(1);
-        assertThat(state("v.free", "1")).isEqualTo("inactive");
+        assertThat(state("v.free", "1")).isEqualTo("unruled");
         assertThat(api.get("/api/v1/versions/v.free").json().get("current").isNull()).isTrue();
     }
 

@@ -10,12 +10,14 @@ import io.keelson.server.tenant.audit.AuditLog;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
  * {@code result_cache}: the steps that compute results for others. A row names the step only; the rows of the step and its task tell
- * whether there is a result.
+ * whether there is a result. {@code result_waits}: the steps that wait for these results.
  */
 public final class ResultCache {
     private static final Sql RESERVE = Sql.of("""
@@ -37,6 +39,19 @@ public final class ResultCache {
                 select ctid from result_cache where expires_at < {now} - interval '1 day' limit :most
                    for update skip locked))""");
 
+    private static final Sql WAIT = Sql.of("""
+            insert into result_waits (step_id, workspace_id, run_id, source_task_id, since)
+            values (:step, :workspace, :run, :source, {now})
+            on conflict (step_id) do update set source_task_id = excluded.source_task_id, since = excluded.since""");
+
+    private static final Sql WAKE = Sql.of("""
+            delete from result_waits where source_task_id = any (:sources) returning run_id, step_id""");
+
+    private static final Sql PURGE_WAITS = Sql.of("""
+            delete from result_waits where ctid = any (array(
+                select ctid from result_waits where since < {now} - interval '1 day' limit :most
+                   for update skip locked))""");
+
     private static final Sql LIST = Sql.of("""
             select tool, key_start, key_sha256, run_id, step_id, reserved_at, expires_at
               from result_cache where workspace_id = :workspace and (:tool::text is null or tool = :tool)
@@ -53,6 +68,9 @@ public final class ResultCache {
      * @param start of the key as JSON, at most 200 characters
      */
     public record Key(UUID workspace, String tool, String sha256, String start) {}
+
+    /** A step that waits for a result. */
+    public record Waiting(UUID run, UUID step) {}
 
     private final DbClock clock;
 
@@ -88,6 +106,18 @@ public final class ResultCache {
                 .set("run", run).set("step", step).set("age", maxAgeSeconds).at(clock).update();
     }
 
+    /** Has the end of a task wake a step of the run. */
+    public void await(Connection c, UUID workspace, UUID run, UUID step, UUID sourceTask) throws SQLException {
+        WAIT.on(c).set("workspace", workspace).set("run", run).set("step", step).set("source", sourceTask).at(clock)
+                .update();
+    }
+
+    /** Takes the steps that wait for results of these tasks: each is returned once, whatever its run does next. */
+    public List<Waiting> wake(Connection c, Collection<UUID> sourceTasks) throws SQLException {
+        return WAKE.on(c).setUuids("sources", sourceTasks).all(
+                row -> new Waiting(row.getObject("run_id", UUID.class), row.getObject("step_id", UUID.class)));
+    }
+
     /**
      * Reads keys by tool.
      *
@@ -117,8 +147,9 @@ public final class ResultCache {
         return cleared;
     }
 
-    /** Deletes rows that expired a day ago, up to a maximum; returns their number. */
+    /** Deletes rows that expired, or began to wait, a day ago, up to a maximum of each; returns their number. */
     public int purge(Connection c, int most) throws SQLException {
-        return PURGE.on(c).set("most", most).at(clock).update();
+        return PURGE.on(c).set("most", most).at(clock).update()
+                + PURGE_WAITS.on(c).set("most", most).at(clock).update();
     }
 }

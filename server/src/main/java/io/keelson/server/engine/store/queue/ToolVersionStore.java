@@ -220,7 +220,7 @@ public final class ToolVersionStore {
 
     private static String state(@Nullable Row rule, String version, Counts counts) {
         if (rule == null) {
-            return "inactive";
+            return "unruled";
         }
         if (version.equals(rule.current)) {
             return "current";

@@ -29,7 +29,7 @@ public final class ResultSources {
               from orchestration_steps s join orchestration_tasks t on t.id = s.task_id where s.id = :step""");
 
     private static final Sql SOURCE = Sql.of("""
-            select s.run_id, s.state, t.state as task_state,
+            select s.run_id, s.task_id, s.state, t.state as task_state,
                 t.superseded or s.task_attempt < t.attempt_number as replaced,
                 r.deleted_at is not null as deleted, r.error_code,
                 s.completed_at + :age::bigint * interval '1 second' <= {now} as too_old,
@@ -66,9 +66,10 @@ public final class ResultSources {
     /**
      * A step that computes or has computed a result.
      *
+     * @param task of the step
      * @param output JSON text; null while there is none
      */
-    public record Source(UUID run, State state, @Nullable String output) {}
+    public record Source(UUID run, UUID task, State state, @Nullable String output) {}
 
     private final DbClock clock;
 
@@ -109,7 +110,7 @@ public final class ResultSources {
             } else {
                 found = row.getBoolean("files") ? State.FILES : output == null ? State.NONE : State.READY;
             }
-            return new Source(ViewLoader.uuid(row, "run_id"), found, output);
+            return new Source(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"), found, output);
         });
     }
 }

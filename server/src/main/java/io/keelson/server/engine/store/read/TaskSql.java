@@ -23,6 +23,12 @@ final class TaskSql {
                  where source.id = case when t.reused_from is null then t.id else t.reused_from end) end"""
             .formatted(lastOutput("source"));
 
+    /** The source of a result that step {@code s} has taken over; null for any other step. */
+    private static final String SOURCE = """
+            case when s.state = 'completed' and s.attempt = 0 and s.deferred_for like 'result:%%' then jsonb_build_object(
+                    'run_id', split_part(substr(s.deferred_for, 8), '/', 1), 'task_id', split_part(s.deferred_for, '/', 2),
+                    'step_id', split_part(s.deferred_for, '/', 3)) end""";
+
     private static final String TASK_COLUMNS = """
             t.id, t.run_id, t.workspace_id, t.key, t.attempt, t.sequence_number, t.title, t.description, t.task_type,
                 t.state, t.state_type, case when t.state_type <> 'terminal' and (
@@ -39,7 +45,12 @@ final class TaskSql {
                         select coalesce(max(c.item_index), 0) from orchestration_tasks c
                          where c.run_id = t.run_id and c.attempt = t.attempt and c.group_id = t.id) end as round,
                 (t.policy -> 'repeat' ->> 'max')::int as max_rounds, t.policy -> 'flow' as flow,
-                t.reused_from, trim_scale(t.verifier_score) as verifier_score,
+                t.reused_from, case when t.state = 'completed' and (t.policy -> 'reuse' ->> 'steps' is not null
+                    or t.group_id is not null) then (select %s from orchestration_steps s
+                    where s.task_id = t.id and s.task_attempt = t.attempt_number and s.state = 'completed'
+                      and s.kind <> 'verify' and s.called_by is null
+                    order by s.position desc, s.turn desc limit 1) end as result_from,
+                trim_scale(t.verifier_score) as verifier_score,
                 t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
                 t.continuation_count, (select count(*) from orchestration_steps s
                     where s.task_id = t.id and s.task_attempt >= t.attempt_number)::int as step_count,
@@ -50,7 +61,7 @@ final class TaskSql {
                      where e.run_id = t.run_id and e.task_id = t.id and e.resolution is null limit 1) end as ticket_id,
                 %s as tokens_used, trim_scale(%s) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at,
                 t.cancelled_at, t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(
-            TaskUsage.TOKENS, TaskUsage.COST);
+            SOURCE, TaskUsage.TOKENS, TaskUsage.COST);
 
     private static final String TASK_ROWS = """
             select %s
@@ -147,9 +158,10 @@ final class TaskSql {
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name, s.kind, s.tool, s.position,
                 s.turn, s.state, s.state_type, s.attempt, (s.retry ->> 'max_attempts')::int as max_attempts,
                 s.failures, s.failure_ignored, s.task_attempt, s.lease_epoch, s.called_by,
-                %s, s.error_code,
+                <source> as result_from, %s, s.error_code,
                 s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
-                p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
+                p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at"""
+            .replace("<source>", SOURCE);
 
     /**
      * The input of the step's last attempt: as recorded, or the plan's where that has no expressions. Null where no resolved

@@ -24,6 +24,7 @@ class RunTablesTest {
             Map.entry("artifact_reservations", "of steps at work"),
             Map.entry("schedule_ticks", "decisions of a schedule"),
             Map.entry("result_cache", "a result is reused while its run is in the tables"),
+            Map.entry("result_waits", "of steps at work"),
             Map.entry("trigger_deliveries", "end by a setting of their own"),
             Map.entry("archived_runs", "of the archive"), Map.entry("archived_files", "of the archive"),
             Map.entry("restored_runs", "of the archive"));
