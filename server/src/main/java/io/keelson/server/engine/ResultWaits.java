@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Wakes the steps that wait for a result when its task ends. If this node ends before, the steps ask by their timers. */
+/** Wakes the steps that wait for a result when its task ends. If this node ends before, their timers wake them. */
 final class ResultWaits {
     private static final Logger LOG = LoggerFactory.getLogger(ResultWaits.class);
 
@@ -44,7 +44,7 @@ final class ResultWaits {
                 waiting.forEach(each -> commands.accept(new Command.TimerDue(each.run(), TimerKind.EVALUATE_STEP,
                         each.step(), Actor.SYSTEM)));
             } catch (RuntimeException e) {
-                LOG.warn("steps that wait for results of {} tasks ask by their timers", tasks.size(), e);
+                LOG.warn("steps that wait for results of {} tasks are woken by their timers", tasks.size(), e);
             }
         });
     }

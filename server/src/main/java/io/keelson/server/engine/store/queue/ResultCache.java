@@ -112,7 +112,7 @@ public final class ResultCache {
                 .update();
     }
 
-    /** Takes the steps that wait for results of these tasks: each is returned once, whatever its run does next. */
+    /** Takes the steps that wait for results of these tasks. Each is returned once. */
     public List<Waiting> wake(Connection c, Collection<UUID> sourceTasks) throws SQLException {
         return WAKE.on(c).setUuids("sources", sourceTasks).all(
                 row -> new Waiting(row.getObject("run_id", UUID.class), row.getObject("step_id", UUID.class)));
