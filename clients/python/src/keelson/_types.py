@@ -1081,7 +1081,7 @@ class TriggerDelivery(Document):
     received_at: datetime
     """Time of the first delivery."""
     due_at: datetime | None
-    """When it is decided next at the latest, such as the end of its wait for a rule of flow; null once it is …"""
+    """When it is decided next at the latest, such as the end of its wait for a rule of flow; null before its …"""
     decided_at: datetime | None
     """Time of the outcome; null before."""
     headers: dict[str, Any] | None

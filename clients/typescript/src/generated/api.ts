@@ -1499,7 +1499,7 @@ export interface components {
             received_at: Date;
             /**
              * Format: date-time
-             * @description When it is decided next at the latest, such as the end of its wait for a rule of flow; null once it is decided
+             * @description When it is decided next at the latest, such as the end of its wait for a rule of flow; null before its first decision and once it is decided
              */
             due_at: Date | null;
             /**

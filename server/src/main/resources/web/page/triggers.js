@@ -47,14 +47,16 @@ class Triggers extends Page {
   }
 
   async #load() {
-    const [id, state] = [route.get('trigger'), route.get('state')];
+    const [asked, given] = [route.get('trigger'), route.get('state')];
+    this.items = (await all('/triggers', { limit: 200 }, 200)).items;
+    const found = asked ? this.items.find((each) => each.id === asked || each.name === asked) : null;
+    const [id, state] = [found?.id ?? null, OUTCOMES[given] ? given : null];
+    if (asked && !found) toast(`There is no trigger ${asked}`, true);
+    if (asked !== id || given !== state) route.set({ trigger: id, state: id ? state : null }, true);
     if (this.opened?.id !== id) this.opened = this.events = null;
-    const [{ items }, opened, events] = await Promise.all([
-      all('/triggers', { limit: 200 }, 200),
-      id ? get(`/triggers/${id}`) : null,
-      id ? get(`/triggers/${id}/deliveries`, { state, limit: SHOWN }) : null,
-    ]);
-    [this.items, this.opened, this.events] = [items, opened, events];
+    [this.opened, this.events] = id
+      ? await Promise.all([get(`/triggers/${id}`), get(`/triggers/${id}/deliveries`, { state, limit: SHOWN })])
+      : [null, null];
   }
 
   #turn(trigger) {

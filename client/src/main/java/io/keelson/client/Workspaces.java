@@ -2,6 +2,7 @@ package io.keelson.client;
 
 import io.keelson.api.money.Grant;
 import io.keelson.api.money.LedgerEntry;
+import io.keelson.api.tenant.LimitName;
 import io.keelson.api.tenant.Workspace;
 import java.math.BigDecimal;
 import java.util.List;
@@ -10,17 +11,10 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The workspaces of an installation; for keys with the scope {@code operator}. Limits are given by name:
- * {@code open_runs}, {@code steps}, {@code runs_per_minute}, {@code storage_bytes}, {@code requests_per_minute}, {@code usd_per_month}, or
- * {@code steps_per_minute}, {@code tool:} or {@code tool_per_minute:} and a tool's name, {@code model:}, {@code model_per_minute:} or
- * {@code model_tokens_per_minute:} and a model's. Every method throws {@link KeelsonException} as {@link Api} says.
+ * The workspaces of an installation; for keys with the scope {@code operator}. Limits are given by the whole names of {@link LimitName}:
+ * {@code steps}, {@code tool:NAME}. Every method throws {@link KeelsonException} as {@link Api} says.
  */
 public final class Workspaces {
-
-    /** Members for limits with names, by the beginning of the limit's name. */
-    private static final Map<String, String> NAMED = Map.of("tool", "tools", "model", "models", "tool_per_minute",
-            "tools_per_minute", "model_per_minute", "models_per_minute", "model_tokens_per_minute",
-            "model_tokens_per_minute");
 
     private final Api api;
 
@@ -143,7 +137,8 @@ public final class Workspaces {
         limits.forEach((name, number) -> {
             BigDecimal most = number == null ? null : new BigDecimal(number.toString());
             int colon = name.indexOf(':');
-            String member = colon < 0 ? null : NAMED.get(name.substring(0, colon));
+            String member = colon < 0 ? null
+                    : LimitName.begins(name.substring(0, colon)).map(LimitName::members).orElse(null);
             if (member == null) {
                 document.put(name, most);
             } else {

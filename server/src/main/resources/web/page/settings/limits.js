@@ -104,6 +104,7 @@ export const limits = {
           ['models', 'Models, at work at a time'],
           ['models_per_minute', 'Models, begun per minute'],
           ['model_tokens_per_minute', 'Models, tokens per minute'],
+          ['agents_per_minute', 'Agents, steps begun per minute'],
         ].map(([key, title]) =>
           Object.keys(most[key] ?? {}).length
             ? html`<h3 class="pad small soft">${title}</h3>

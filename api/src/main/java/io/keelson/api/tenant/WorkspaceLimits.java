@@ -27,12 +27,13 @@ import org.jspecify.annotations.Nullable;
  * @param modelsPerMinute maximum number of steps that begin within any minute, by the model that their input names, and of requests of
  *     programs to the model
  * @param modelTokensPerMinute maximum number of tokens of requests that begin within any minute, by model
+ * @param agentsPerMinute maximum number of steps that begin within any minute, by the slug of the agent of the roster that does the task
  */
 public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nullable Long runsPerMinute,
         @Nullable Long storageBytes, @Nullable Long requestsPerMinute, @Nullable BigDecimal usdPerMonth,
         Map<String, Long> tools, Map<String, Long> models, @Nullable Long stepsPerMinute,
         Map<String, Long> toolsPerMinute, Map<String, Long> modelsPerMinute,
-        Map<String, Long> modelTokensPerMinute) {
+        Map<String, Long> modelTokensPerMinute, Map<String, Long> agentsPerMinute) {
 
     public WorkspaceLimits {
         tools = Absent.asEmpty(tools);
@@ -40,6 +41,7 @@ public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nu
         toolsPerMinute = Absent.asEmpty(toolsPerMinute);
         modelsPerMinute = Absent.asEmpty(modelsPerMinute);
         modelTokensPerMinute = Absent.asEmpty(modelTokensPerMinute);
+        agentsPerMinute = Absent.asEmpty(agentsPerMinute);
     }
 
     /**
@@ -58,6 +60,8 @@ public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nu
      * @param modelsPerMinute maximum number of steps that begin within any minute, by the model that their input names, and of
      *     requests of programs to the model
      * @param modelTokensPerMinute maximum number of tokens of requests that begin within any minute, by model
+     * @param agentsPerMinute maximum number of steps that begin within any minute, by the slug of the agent of the roster that does
+     *     the task
      */
     @Request
     public record Change(@Nullable Optional<@Range(min = 0) Long> openRuns,
@@ -73,5 +77,7 @@ public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nu
             @Default("{}") @Size(max = 500) Map<@Text(max = 200) String,
                     Optional<@Range(min = 0, max = 60_000_000) Long>> modelsPerMinute,
             @Default("{}") @Size(max = 500) Map<@Text(max = 200) String,
-                    Optional<@Range(min = 0, max = 60_000_000_000L) Long>> modelTokensPerMinute) {}
+                    Optional<@Range(min = 0, max = 60_000_000_000L) Long>> modelTokensPerMinute,
+            @Default("{}") @Size(max = 500) Map<@Text(max = 200) String,
+                    Optional<@Range(min = 0, max = 60_000_000) Long>> agentsPerMinute) {}
 }

@@ -26,7 +26,8 @@ import tools.jackson.databind.node.ObjectNode;
  * @param errorCode why it waits or has no run; null otherwise
  * @param errorMessage message of the error; null without one
  * @param receivedAt time of the first delivery
- * @param dueAt when it is decided next at the latest, such as the end of its wait for a rule of flow; null once it is decided
+ * @param dueAt when it is decided next at the latest, such as the end of its wait for a rule of flow; null before its first decision and
+ *     once it is decided
  * @param decidedAt time of the outcome; null before
  * @param headers headers of the request without credentials; absent in lists
  * @param body body of the request; absent in lists

@@ -1,5 +1,6 @@
 package io.keelson.cli.admin;
 
+import io.keelson.api.tenant.LimitName;
 import io.keelson.api.tenant.WorkspaceLimits;
 import io.keelson.api.tenant.WorkspaceUse;
 import io.keelson.cli.common.CliException;
@@ -9,27 +10,35 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Limits as options, and as people read them. */
 final class LimitOptions {
 
-    private static final String USD = "usd_per_month";
-
     @Option(names = "--limit", paramLabel = "NAME=N", description = "open_runs, steps, runs_per_minute, storage_bytes, "
-            + "requests_per_minute, usd_per_month, steps_per_minute, tool:NAME for one tool's steps at a time, tool_per_minute:NAME for its steps that begin within a minute, model:NAME and model_per_minute:NAME for one model's, model_tokens_per_minute:NAME for the tokens of its requests; repeatable. N is a whole number (credits may have six decimal places), or none to remove a limit.")
+            + "requests_per_minute, usd_per_month, steps_per_minute, tool:NAME for one tool's steps at a time, tool_per_minute:NAME for its steps that begin within a minute, model:NAME and model_per_minute:NAME for one model's, model_tokens_per_minute:NAME for the tokens of its requests, agent_per_minute:NAME for the steps of an agent of the roster, by its slug; repeatable. N is a whole number (credits may have six decimal places), or none to remove a limit.")
     Map<String, String> limits = new LinkedHashMap<>();
 
     /** The given value; null for no limit. */
     Map<String, @Nullable Number> changes() {
         Map<String, @Nullable Number> changes = new LinkedHashMap<>();
-        limits.forEach((name, text) -> changes.put(name, text.equals("none") ? null : number(name, text)));
+        limits.forEach((name, text) -> changes.put(name, number(name, text)));
         return changes;
     }
 
-    private static Number number(String name, String text) {
-        if (name.equals(USD)) {
+    private static @Nullable Number number(String name, String text) {
+        LimitName limit =
+                LimitName.begins(name.contains(":") ? name.substring(0, name.indexOf(':')) : name).orElse(null);
+        if (limit == null || (limit.members() == null) == name.contains(":")) {
+            throw CliException.usage("USAGE", "--limit " + name + ": unknown; the limits are "
+                    + LimitName.all().collect(Collectors.joining(", ")));
+        }
+        if (text.equals("none")) {
+            return null;
+        }
+        if (limit == LimitName.USD_PER_MONTH) {
             if (!text.matches("\\d{1,14}(\\.\\d{1,6})?")) {
                 throw CliException.usage("USAGE",
                         "--limit " + name + "=" + text + ": credits with at most six decimal places, or none");
@@ -44,26 +53,31 @@ final class LimitOptions {
 
     static List<String> lines(WorkspaceLimits limits, @Nullable WorkspaceUse use) {
         List<String> lines = new ArrayList<>();
-        line(lines, "open_runs", use == null ? null : use.openRuns(), limits.openRuns());
-        line(lines, "steps", use == null ? null : use.steps(), limits.steps());
-        line(lines, "runs_per_minute", use == null ? null : use.runsLastMinute(), limits.runsPerMinute());
-        line(lines, "storage_bytes", use == null ? null : use.storageBytes(), limits.storageBytes());
-        line(lines, "requests_per_minute", null, limits.requestsPerMinute());
+        line(lines, LimitName.OPEN_RUNS, use == null ? null : use.openRuns(), limits.openRuns());
+        line(lines, LimitName.STEPS, use == null ? null : use.steps(), limits.steps());
+        line(lines, LimitName.RUNS_PER_MINUTE, use == null ? null : use.runsLastMinute(), limits.runsPerMinute());
+        line(lines, LimitName.STORAGE_BYTES, use == null ? null : use.storageBytes(), limits.storageBytes());
+        line(lines, LimitName.REQUESTS_PER_MINUTE, null, limits.requestsPerMinute());
         BigDecimal used = use == null ? null : use.usdThisMonth();
-        lines.add(line(USD, used == null ? null : AmountText.decimal(used),
+        lines.add(line(LimitName.USD_PER_MONTH.text(), used == null ? null : AmountText.decimal(used),
                 limits.usdPerMonth() == null ? null : AmountText.decimal(limits.usdPerMonth())));
-        line(lines, "steps_per_minute", null, limits.stepsPerMinute());
-        addLines(lines, "tool:", limits.tools());
-        addLines(lines, "tool_per_minute:", limits.toolsPerMinute());
-        addLines(lines, "model:", limits.models());
-        addLines(lines, "model_per_minute:", limits.modelsPerMinute());
-        addLines(lines, "model_tokens_per_minute:", limits.modelTokensPerMinute());
+        line(lines, LimitName.STEPS_PER_MINUTE, null, limits.stepsPerMinute());
+        addLines(lines, LimitName.TOOL, limits.tools());
+        addLines(lines, LimitName.TOOL_PER_MINUTE, limits.toolsPerMinute());
+        addLines(lines, LimitName.MODEL, limits.models());
+        addLines(lines, LimitName.MODEL_PER_MINUTE, limits.modelsPerMinute());
+        addLines(lines, LimitName.MODEL_TOKENS_PER_MINUTE, limits.modelTokensPerMinute());
+        addLines(lines, LimitName.AGENT_PER_MINUTE, limits.agentsPerMinute());
         return lines;
     }
 
-    private static void addLines(List<String> lines, String prefix, Map<String, Long> limits) {
+    private static void addLines(List<String> lines, LimitName name, Map<String, Long> limits) {
         limits.entrySet().stream().sorted(Map.Entry.comparingByKey())
-                .forEach(each -> line(lines, prefix + each.getKey(), null, each.getValue()));
+                .forEach(each -> line(lines, name.of(each.getKey()), null, each.getValue()));
+    }
+
+    private static void line(List<String> lines, LimitName name, @Nullable Long used, @Nullable Long most) {
+        line(lines, name.text(), used, most);
     }
 
     private static void line(List<String> lines, String name, @Nullable Long used, @Nullable Long most) {

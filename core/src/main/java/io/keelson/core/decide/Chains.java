@@ -37,7 +37,7 @@ final class Chains {
         TaskRow task = first.task();
         Predicate<StepRow> repeatable = step -> plain(step) && tools.contains(step.spec().tool())
                 && Versions.serves(d, step.spec().tool(), version)
-                && !d.capacity.queues(d.run.workspaceId(), step.spec().tool(), step.spec().input());
+                && !d.capacity.queues(d.run.workspaceId(), step);
         if (!begins(d, first, repeatable) || HardLimit.mayHoldBack(d, task)) {
             return List.of();
         }
@@ -86,7 +86,7 @@ final class Chains {
 
     /** True for a step of the plan whose tool has no effect, needs no queue, opens no secret and holds no credits. */
     private static boolean repeatable(Decision d, StepRow step) {
-        return plain(step) && d.capacity.chains(d.run.workspaceId(), step.spec().tool(), step.spec().input());
+        return plain(step) && d.capacity.chains(d.run.workspaceId(), step);
     }
 
     private static boolean plain(StepRow step) {

@@ -54,11 +54,12 @@ public final class ChangeSet {
      * @param timeout maximum duration of the execution by a remote worker; null otherwise
      * @param hold credits held for the lease; null if absent
      * @param lot its place among the work of its tool; null under a lease, and if the tool has no rule about versions
+     * @param agent of the roster that does the task; null if absent
      */
     public record QueueItem(Lane key, UUID runId, UUID workspaceId, int priority, String tool, String input,
             Instant queuedAt,
             @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout, @Nullable Hold hold,
-            @Nullable Lot lot) {}
+            @Nullable Lot lot, @Nullable String agent) {}
 
     /**
      * Unclaimed work of a tool that all goes to the same version of workers.

@@ -63,10 +63,10 @@ public final class Explain {
         @Nullable Instant leaseUntil(ChangeSet.Lane lane);
 
         /**
-         * The reached limit that keeps this workspace from starting more with that tool and input, as name and value,
-         * such as {@code steps=20}; null while there is capacity.
+         * The reached limit that keeps this workspace from starting more with that tool, input and agent of the roster, as name
+         * and value, such as {@code steps=20}; null while there is capacity.
          */
-        @Nullable String full(String tool, String input);
+        @Nullable String full(String tool, String input, @Nullable String agent);
 
         /** The own name of a fan-out item; null for any other task. */
         @Nullable String label(UUID task);
@@ -440,24 +440,32 @@ public final class Explain {
         }
     }
 
-    /** The task that chooses the innermost branch around a task: the task itself if it chooses; null without one. */
+    /**
+     * The task that chooses the innermost branch around a task: the task itself if it chooses, of the task that ends a switch the one
+     * that chooses its branch; null without one.
+     */
     public static @Nullable TaskRow chooser(RunView view, TaskRow task) {
         Flow flow = task.spec().policy().flow();
-        Flow.Place place = flow == null ? null : flow.branch();
-        if (flow == null || flow.chooses() != null) {
-            return flow == null ? null : task;
+        if (flow != null && flow.chooses() != null) {
+            return task;
         }
-        return place == null ? null
-                : view.tasks.values().stream().filter(each -> each.key().equals(Flow.chooser(place.of()))).findFirst()
-                        .orElse(null);
+        TaskRow own = chooser(view, task.key());
+        Flow.Place place = flow == null ? null : flow.branch();
+        return own != null || place == null ? own : chooser(view, place.of());
+    }
+
+    private static @Nullable TaskRow chooser(RunView view, String of) {
+        return view.tasks.values().stream().filter(each -> each.key().equals(Flow.chooser(of))).findFirst()
+                .orElse(null);
     }
 
     /** Adds the branch that contains a task, or that it has chosen. */
     private void branch(TaskRow task) {
         TaskRow chooser = chooser(view, task);
         Flow flow = task.spec().policy().flow();
-        if (chooser != null && flow != null) {
-            Flow.Place place = chooser == task ? null : flow.branch();
+        if (chooser != null) {
+            boolean own = chooser == task || chooser.key().equals(Flow.chooser(task.key()));
+            Flow.Place place = own || flow == null ? null : flow.branch();
             branch(task, chooser, place == null ? null : place.branch());
         }
     }
@@ -752,7 +760,8 @@ public final class Explain {
 
     /** @param served whether a worker or the server serves its tool; if not, that is explained */
     private void unclaimed(StepRow step, boolean served) {
-        String full = step.isHeld() ? null : around.full(step.spec().tool(), step.spec().input());
+        String full =
+                step.isHeld() ? null : around.full(step.spec().tool(), step.spec().input(), Rungs.agent(step.task()));
         if (full != null) {
             add(step, "WORKSPACE_LIMIT", "its workspace is at a limit (" + full + ")", null,
                     List.of(full));

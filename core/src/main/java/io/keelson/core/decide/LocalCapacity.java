@@ -27,7 +27,7 @@ public final class LocalCapacity {
             }
 
             @Override
-            public boolean limited(UUID workspace, String tool, String input) {
+            public boolean limited(UUID workspace, String tool, String input, @Nullable String agent) {
                 return false;
             }
         };
@@ -36,11 +36,12 @@ public final class LocalCapacity {
         boolean limited(UUID workspace);
 
         /**
-         * Whether each step with this tool or its input's model must queue, even in a lane that a node already holds.
+         * Whether each step with this tool, its input's model or this agent must queue, even in a lane that a node already holds.
          *
          * @param input JSON text
+         * @param agent of the roster; null if absent
          */
-        boolean limited(UUID workspace, String tool, String input);
+        boolean limited(UUID workspace, String tool, String input, @Nullable String agent);
     }
 
     /** The slots of the node's executors, of which a lane uses one at a time. There may be several kinds. */
@@ -177,13 +178,14 @@ public final class LocalCapacity {
     }
 
     /** True when the offering node may execute the step before a commit has recorded the step before it. */
-    boolean chains(UUID workspace, String tool, String input) {
-        return tools.test(tool) && slots.chains(tool) && !queues(workspace, tool, input);
+    boolean chains(UUID workspace, StepRow step) {
+        String tool = step.spec().tool();
+        return tools.test(tool) && slots.chains(tool) && !queues(workspace, step);
     }
 
     /** Whether a step must queue although its lane has a holder. */
-    boolean queues(UUID workspace, String tool, String input) {
-        return limits.limited(workspace, tool, input);
+    boolean queues(UUID workspace, StepRow step) {
+        return limits.limited(workspace, step.spec().tool(), step.spec().input(), Rungs.agent(step.task()));
     }
 
     /** Takes a slot for a new lane of the workspace if one is available for that tool. */

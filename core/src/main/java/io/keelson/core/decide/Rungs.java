@@ -13,6 +13,12 @@ final class Rungs {
         return task.spec().policy().agentOn(takenRungs(task));
     }
 
+    /** The agent of the roster that does the task now; null if absent. */
+    static @Nullable String agent(TaskRow task) {
+        AgentTerms terms = terms(task);
+        return terms == null || terms.id() == null ? null : terms.slug();
+    }
+
     /** The number of the rung in force, from 1; 0 before the first that changes the task's agent. */
     static int takenRungs(TaskRow task) {
         return task.spec().policy().rung(name -> task.steps.stream().anyMatch(

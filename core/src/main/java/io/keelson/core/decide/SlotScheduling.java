@@ -256,8 +256,7 @@ final class SlotScheduling {
             gate(d, step);
             return;
         }
-        String holder = d.capacity.queues(d.run.workspaceId(), step.spec().tool(), step.spec().input()) ? null
-                : laneHolder;
+        String holder = d.capacity.queues(d.run.workspaceId(), step) ? null : laneHolder;
         if (step.spec().startsRun() && HardLimit.holdsBackChild(d, step.task())) {
             return;
         }
@@ -403,7 +402,7 @@ final class SlotScheduling {
         QueueItem item = new QueueItem(new Lane(task.id(), step.lane()), d.run.id(), d.run.workspaceId(),
                 d.run.priority(), step.spec().tool(), step.spec().input(), Objects.requireNonNull(task.queuedAt),
                 step.holder, lease, timeout, step.hold,
-                step.holder == null ? Versions.lot(d, step.spec().tool()) : null);
+                step.holder == null ? Versions.lot(d, step.spec().tool()) : null, Rungs.agent(task));
         d.changes.put(item);
         return item;
     }

@@ -94,8 +94,8 @@ final class ReferenceCheck {
             ToolKnowledge.Names names = tools.namesInTemplate(task.output());
             Set<String> others = new HashSet<>(names.tasks());
             others.remove(task.id());
-            check(new ToolKnowledge.Names(others, names.allTasks(), names.steps(), names.inputs(), names.roots()),
-                    scope, index, steps, steps, at + "/output");
+            check(new ToolKnowledge.Names(others, names.allTasks(), names.steps(), names.inputs(), names.roots(),
+                    names.rounds()), scope, index, steps, steps, at + "/output");
         }
     }
 
@@ -126,11 +126,31 @@ final class ReferenceCheck {
                                         + "', whose output has those of the last round");
             }
         }
+        rounds(names, scope, plan.tasks().get(task), at);
         for (String name : names.steps()) {
             if (!steps.contains(name)) {
                 report("UNKNOWN_REFERENCE", at, "step", name, "which this task does not have");
             } else if (!ended.contains(name)) {
                 report("REFERENCE_NOT_UPSTREAM", at, "step", name, "which has not ended by then");
+            }
+        }
+    }
+
+    /** The output of a round of a group has a member for each of its tasks. */
+    private void rounds(ToolKnowledge.Names names, ScopeNames scope, TaskSpec task, String at) {
+        Integer loop = indexOf.get(loops.getOrDefault(task.id(), task.id()));
+        Repeat repeat = loop == null ? null : plan.tasks().get(loop).policy().repeat();
+        if (repeat == null || repeat.tasks().isEmpty()) {
+            return;
+        }
+        for (String path : names.rounds()) {
+            String root = path.substring(0, path.indexOf('.'));
+            String name = path.substring(root.length() + 1);
+            boolean ofRound = root.equals("output") ? scope == ScopeNames.UNTIL : scope.known().contains(root);
+            if (ofRound && names.roots().contains(root) && !repeat.tasks().contains(name)) {
+                problems.accept(new PlanProblem("UNKNOWN_REFERENCE", at, "the expression names '."
+                        + PlanCheck.displayText(path) + "', and the group has no such task"
+                        + tools.hint(name, repeat.tasks()) + "; known: " + String.join(", ", repeat.tasks())));
             }
         }
     }

@@ -80,9 +80,10 @@ public interface ToolKnowledge {
      * @param steps names after {@code .steps}
      * @param inputs names after {@code .inputs}
      * @param roots first names of paths that are certainly read from the scope itself
+     * @param rounds names after {@code .output} and {@code .previous}, with these: {@code previous.NAME}
      */
     record Names(Collection<String> tasks, boolean allTasks, Collection<String> steps,
-            Collection<String> inputs, Collection<String> roots) {
-        public static final Names NONE = new Names(List.of(), false, List.of(), List.of(), List.of());
+            Collection<String> inputs, Collection<String> roots, Collection<String> rounds) {
+        public static final Names NONE = new Names(List.of(), false, List.of(), List.of(), List.of(), List.of());
     }
 }

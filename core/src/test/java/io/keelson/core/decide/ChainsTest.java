@@ -34,6 +34,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,7 +70,7 @@ class ChainsTest extends OneWorkspace {
             }
 
             @Override
-            public boolean limited(UUID workspace, String tool, String input) {
+            public boolean limited(UUID workspace, String tool, String input, @Nullable String agent) {
                 return tool.equals("limited");
             }
         }, LocalCapacity.Versions.NONE);

@@ -65,7 +65,7 @@ class ExplainTest {
         }
 
         @Override
-        public @Nullable String full(String tool, String input) {
+        public @Nullable String full(String tool, String input, @Nullable String agent) {
             return full;
         }
 
@@ -129,7 +129,7 @@ class ExplainTest {
         TaskPolicy inside = TaskPolicy.DEFAULT
                 .at(new Flow(null, null, List.of(), List.of(new Flow.Place("route", "bug"))));
         World world = World.start(plan(task("route.switch").policy(choice),
-                task("fix").on("route.switch").when("${ true }").policy(inside)));
+                task("fix").on("route.switch").when("${ true }").policy(inside), task("route").on("fix")));
         assertThat(Explain.task(world.view, world.task("fix"), around).getLast().text())
                 .isEqualTo("task 'fix': it is in"
                         + " branch 'bug' of switch 'route', done if ${ .inputs.bug }; switch 'route' has not chosen a branch");
@@ -140,6 +140,8 @@ class ExplainTest {
         assertThat(skipped.code()).isEqualTo("BRANCH_NOT_CHOSEN");
         assertThat(skipped.text()).endsWith("; switch 'route' chose branch 'else', done if no condition holds");
         assertThat(skipped.on()).containsExactly("route.switch");
+        assertThat(Explain.task(world.view, world.task("route"), around).getLast().text())
+                .isEqualTo("task 'route': switch 'route' chose branch 'else', done if no condition holds");
         Explanation chosen = Explain.task(world.view, world.task("route.switch"), around).getLast();
         assertThat(chosen.code()).isEqualTo("BRANCH");
     }

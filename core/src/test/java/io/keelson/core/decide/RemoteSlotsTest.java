@@ -109,7 +109,7 @@ class RemoteSlotsTest {
             }
 
             @Override
-            public boolean limited(UUID workspace, String tool, String input) {
+            public boolean limited(UUID workspace, String tool, String input, @Nullable String agent) {
                 return false;
             }
         });

@@ -35,7 +35,7 @@ final class SimpleTools implements ToolKnowledge {
     @Override
     public Names namesInExpression(String expression) {
         return new Names(named('@', expression), false, named('%', expression), named('$', expression),
-                named('^', expression));
+                named('^', expression), List.of());
     }
 
     @Override

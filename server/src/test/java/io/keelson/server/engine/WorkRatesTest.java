@@ -3,6 +3,11 @@ package io.keelson.server.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.Breadth;
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewRun;
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.engine.store.ModelRates;
@@ -85,6 +90,32 @@ class WorkRatesTest extends GatedEngines {
 
         nodes.awaitState(run, "completed");
 
+        assertThat(startTimes().getLast()).isAfterOrEqualTo(start.plus(Duration.ofMillis(500)));
+    }
+
+    /** Steps of a lane that a server holds count, too. */
+    @Test
+    void anAgentsRateCountsStepsOfItsTasks() throws Exception {
+        limit("agent_per_minute:writer", 60);
+        Engine engine = nodes.node();
+        Instant start = now();
+        NewRun given = nodes.run("""
+                name: r
+                goal: g
+                plan:
+                  tasks:
+                    - {id: a, steps: [{tool: echo, input: {x: 1}}, {tool: noop}]}
+                    - {id: b, steps: [{tool: noop}]}""");
+        List<TaskSpec> tasks = given.plan().tasks();
+        AgentTerms writer = new AgentTerms(AgentTerms.ROSTER, 1, "writer", null, List.of(), 0, List.of());
+        TaskSpec ofWriter = tasks.getFirst().with(tasks.getFirst().policy().with(writer));
+        engine.submit(new Command.Create(new NewRun(given.id(), given.workspaceId(), given.name(), null, given.goal(),
+                new Plan(1, List.of(ofWriter, tasks.getLast())), given.planJson(), given.configJson(), given.policy(),
+                given.inputsJson(), given.tagsJson(), null, 100, "api", null, null, "ann"), true, Nodes.WHO)).join();
+
+        nodes.awaitState(given.id(), "completed");
+
+        assertThat(startTimes()).hasSize(3);
         assertThat(startTimes().getLast()).isAfterOrEqualTo(start.plus(Duration.ofMillis(500)));
     }
 

@@ -53,6 +53,11 @@ record DeliveryRow(UUID id, UUID workspaceId, UUID triggerId, String key, UUID r
         return state.hasRun() && !waits ? runId.toString() : null;
     }
 
+    /** Before its first decision it does not wait: the time is that until which a server has it for the decision. */
+    private @Nullable Instant shownDue() {
+        return state == State.PENDING && errorCode != null ? dueAt : null;
+    }
+
     /**
      * The whole document, as the API shows it.
      *
@@ -61,7 +66,7 @@ record DeliveryRow(UUID id, UUID workspaceId, UUID triggerId, String key, UUID r
     ObjectNode document(boolean signals) {
         return Json
                 .document(new TriggerDelivery(id.toString(), triggerId.toString(), key, state.wire(), shownRun(signals),
-                        repeats, failures, errorCode, errorMessage, receivedAt, state == State.PENDING ? dueAt : null,
+                        repeats, failures, errorCode, errorMessage, receivedAt, shownDue(),
                         decidedAt, headers, body));
     }
 

@@ -5,7 +5,10 @@ import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.expr.ExpressionException;
 import io.keelson.server.base.expr.Expressions;
+import io.keelson.server.base.json.Excerpt;
+import io.keelson.server.mission.plan.NameSuggestion;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -16,6 +19,9 @@ import tools.jackson.databind.node.ObjectNode;
 final class EventExpressions {
 
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+
+    /** The names from which paths can start; {@code batch} is null without {@code flow.batch}. */
+    private static final List<String> SCOPE = List.of("batch", "body", "headers");
 
     /** The key of a rule without an expression. */
     private static final String ALL = "*";
@@ -39,15 +45,25 @@ final class EventExpressions {
                     "secrets can be used in the input of a tool only"));
         }
         if (template.isString()) {
-            return expressions.check(template.stringValue()).stream()
+            List<PlanProblem> problems = expressions.check(template.stringValue()).stream()
                     .map(each -> new PlanProblem(each.code(), pointer, each.message())).toList();
+            return problems.isEmpty() ? unknown(template, pointer) : problems;
         }
         if (template.isObject()) {
             return template.propertyStream().flatMap(each -> problems(each.getValue(),
                     pointer + "/" + each.getKey().replace("~", "~0").replace("/", "~1")).stream()).toList();
         }
-        return template.isArray() ? template.valueStream().flatMap(each -> problems(each, pointer).stream()).toList()
+        return template.isArray()
+                ? template.valueStream().flatMap(each -> problems(each, pointer).stream()).toList()
                 : List.of();
+    }
+
+    private List<PlanProblem> unknown(JsonNode template, String pointer) {
+        return expressions.references(template).roots().stream().filter(name -> !SCOPE.contains(name))
+                .map(name -> new PlanProblem("UNKNOWN_REFERENCE", pointer,
+                        "the expression names '." + Excerpt.piece(name) + "', which an event does not have"
+                                + NameSuggestion.hint(name, SCOPE) + "; known: " + String.join(", ", SCOPE)))
+                .toList();
     }
 
     /** Whether the tree has an expression. */
@@ -66,7 +82,10 @@ final class EventExpressions {
         String text = value.isString() ? value.stringValue() : value.isNumber() ? value.toString() : "";
         if (text.isBlank() || text.length() > Event.MAX_KEY) {
             throw new ExpressionException("KEY_INVALID",
-                    "a key must be a number or a text of 1 to " + Event.MAX_KEY + " characters");
+                    "a key must be a number or a text of 1 to " + Event.MAX_KEY + " characters; the expression gives "
+                            + (value.isString() ? "a text of " + text.length()
+                                    : value.getNodeType().name()
+                                            .toLowerCase(Locale.ROOT)));
         }
         return text;
     }

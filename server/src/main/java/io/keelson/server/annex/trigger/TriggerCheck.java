@@ -8,6 +8,7 @@ import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.SubmissionMapping;
 import io.keelson.server.base.expr.ExpressionException;
+import io.keelson.server.base.json.Excerpt;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.mission.plan.ReadResult;
 import io.keelson.server.mission.recipe.RecipeRow;
@@ -23,7 +24,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -57,8 +57,10 @@ final class TriggerCheck {
         if (IdKind.TRIGGER.parse(given.name()) != null) {
             throw ApiProblem.of("INVALID_VALUE", "/name", "a name may not look like an id");
         }
-        if (Stream.of(given.recipe(), given.mission(), given.signal()).filter(Objects::nonNull).count() != 1) {
-            throw ApiProblem.of("REQUIRED", "/recipe", "exactly one of recipe, mission and signal is required");
+        List<String> targets = targets(given);
+        if (targets.size() != 1) {
+            throw ApiProblem.of("REQUIRED", "/recipe", "exactly one of recipe, mission and signal is required; "
+                    + (targets.isEmpty() ? "none is given" : "given: " + String.join(", ", targets)));
         }
         refuse(members(workspace, given));
         if (given.signal() != null) {
@@ -78,6 +80,20 @@ final class TriggerCheck {
         return recipe;
     }
 
+    private static List<String> targets(Trigger.Definition given) {
+        List<String> targets = new ArrayList<>();
+        if (given.recipe() != null) {
+            targets.add("recipe");
+        }
+        if (given.mission() != null) {
+            targets.add("mission");
+        }
+        if (given.signal() != null) {
+            targets.add("signal");
+        }
+        return targets;
+    }
+
     private static void refuse(List<PlanProblem> problems) {
         if (!problems.isEmpty()) {
             throw ApiProblem.of(problems);
@@ -95,7 +111,8 @@ final class TriggerCheck {
         problems.addAll(expressions.problems(given.inputs(), "/inputs"));
         problems.addAll(single(given.priority(), "/priority"));
         if (TriggerRow.ofRuns(given) && given.key() != null) {
-            problems.add(new PlanProblem("INVALID_VALUE", "/key", "the ends of runs have an identity of their own"));
+            problems.add(new PlanProblem("INVALID_VALUE", "/key",
+                    "the kind 'run' has no key: the ends of runs have an identity of their own"));
         }
         Trigger.Signal signal = given.signal();
         if (signal != null) {
@@ -118,7 +135,8 @@ final class TriggerCheck {
         List<PlanProblem> problems = new ArrayList<>();
         if ((signal.externalId() == null) == (signal.tag() == null)) {
             problems.add(new PlanProblem("REQUIRED", "/signal/external_id",
-                    "exactly one of external_id and tag is required"));
+                    "exactly one of external_id and tag is required; " + (signal.tag() == null ? "none is" : "both are")
+                            + " given"));
         }
         problems.addAll(expressions.problems(Json.document(signal), "/signal"));
         if (!given.inputs().isEmpty()) {
@@ -141,7 +159,8 @@ final class TriggerCheck {
         }
         if (flow.debounce() != null && flow.debounce().timeoutSeconds() < flow.debounce().periodSeconds()) {
             problems.add(new PlanProblem("OUT_OF_RANGE", "/flow/debounce/timeout_seconds",
-                    "may not be less than period_seconds"));
+                    flow.debounce().timeoutSeconds() + " is less than the " + flow.debounce().periodSeconds()
+                            + " of period_seconds"));
         }
         keys(flow).forEach((pointer, key) -> problems.addAll(single(key, pointer)));
         return problems;
@@ -167,32 +186,40 @@ final class TriggerCheck {
 
     private List<PlanProblem> source(UUID workspace, NewSource source) {
         List<PlanProblem> problems = new ArrayList<>();
+        String kind = "the kind '" + source.kind() + "' ";
         if (source.header() != null && !source.kind().equals("secret")) {
-            problems.add(new PlanProblem("INVALID_VALUE", "/source/header", "only the kind 'secret' has a header"));
+            problems.add(new PlanProblem("INVALID_VALUE", "/source/header",
+                    kind + "has no header: only 'secret' has one"));
         }
-        if ((source.user() != null) != source.kind().equals("basic")) {
-            problems.add(
-                    new PlanProblem("INVALID_VALUE", "/source/user", "the kind 'basic' has a user, and no other kind"));
-        }
-        boolean event = source.kind().equals(EVENT);
-        boolean secret = !event && !source.kind().equals("run");
-        if ((source.event() != null) != event) {
-            problems.add(new PlanProblem("INVALID_VALUE", "/source/event",
-                    "the kind 'event' has the name of its events, and no other kind"));
-        }
+        problems.addAll(ofKind("basic", source, source.user(), "/source/user", "a user"));
+        problems.addAll(ofKind(EVENT, source, source.event(), "/source/event", "the name of its events"));
+        boolean secret = !source.kind().equals(EVENT) && !source.kind().equals("run");
         if (source.secrets().isEmpty() == secret) {
             problems.add(new PlanProblem(secret ? "REQUIRED" : "INVALID_VALUE", "/source/secrets",
-                    secret ? "at least one secret is required"
-                            : "the kinds 'event' and 'run' have no secrets"));
+                    kind + (secret ? "needs the name of at least one secret of the workspace" : "has no secrets")));
         }
         Set<String> known = secrets.list(workspace).stream().map(Secret::name).collect(Collectors.toSet());
         for (int i = 0; i < source.secrets().size(); i++) {
             if (!known.contains(source.secrets().get(i))) {
                 problems.add(new PlanProblem("UNKNOWN_REFERENCE", "/source/secrets/" + i,
-                        "the workspace has no such secret; set it with: keelson secrets set NAME"));
+                        "the workspace has no secret '" + source.secrets().get(i)
+                                + "'; set it with: keelson secrets set "
+                                + source.secrets().get(i)));
             }
         }
         return problems;
+    }
+
+    /** A member that one kind needs, and no other kind has. */
+    private static List<PlanProblem> ofKind(String only, NewSource source, @Nullable String value, String pointer,
+            String text) {
+        boolean needed = source.kind().equals(only);
+        if ((value != null) == needed) {
+            return List.of();
+        }
+        return List.of(needed ? new PlanProblem("REQUIRED", pointer, "the kind '" + only + "' needs " + text)
+                : new PlanProblem("INVALID_VALUE", pointer,
+                        "the kind '" + source.kind() + "' has none: only '" + only + "' has " + text));
     }
 
     private List<PlanProblem> single(@Nullable String expression, String pointer) {
@@ -200,7 +227,8 @@ final class TriggerCheck {
             return List.of();
         }
         if (!expression.startsWith("${") || !expression.endsWith("}")) {
-            return List.of(new PlanProblem("EXPRESSION_SYNTAX", pointer, "it must be exactly one ${ … }"));
+            return List.of(new PlanProblem("EXPRESSION_SYNTAX", pointer, "'" + Excerpt.piece(expression)
+                    + "' must be exactly one ${ … }, such as ${ .body.total }"));
         }
         return expressions.problems(JsonNodeFactory.instance.stringNode(expression), pointer);
     }
@@ -225,11 +253,16 @@ final class TriggerCheck {
             var _ = expecting("/key", () -> expressions.key(workspace, key, scope));
         }
         if (!expecting("/filter", () -> expressions.passes(workspace, given.filter(), scope))) {
-            throw ApiProblem.of(EXAMPLE_REJECTED, "/filter", "the example does not meet the filter");
+            throw ApiProblem.of(EXAMPLE_REJECTED, "/filter",
+                    "the example does not meet the filter, so nothing would start for it; give an example that does");
         }
         Trigger.Flow flow = given.flow();
         if (flow != null) {
-            var _ = expecting("/flow", () -> expressions.keys(workspace, flow, scope));
+            keys(flow).forEach((pointer, rule) -> {
+                if (rule != null) {
+                    var _ = expecting(pointer, () -> expressions.key(workspace, rule, scope));
+                }
+            });
         }
         Trigger.Signal signal = given.signal();
         if (signal != null) {

@@ -56,7 +56,7 @@ final class NeighbourNames {
                     + " ix_trigger_deliveries_single_line ix_trigger_deliveries_turn ix_trigger_deliveries_workspace ix_trigger_replays_trigger ix_trigger_replays_workspace ix_triggers_recipe ix_triggers_run_ends"
                     + " ix_webhook_deliveries_completed ix_webhook_deliveries_list ix_webhook_deliveries_pending"
                     + " ix_webhook_endpoints_due ix_webhook_endpoints_workspace ix_work_messages_due ix_work_queue_deadline"
-                    + " ix_work_queue_lease ix_work_queue_lot ix_work_queue_run ix_work_queue_turn"
+                    + " ix_work_queue_agent ix_work_queue_lease ix_work_queue_lot ix_work_queue_run ix_work_queue_turn"
                     + " ix_workspaces_purge uq_agent_reports_subject uq_artifacts_key"
                     + " uq_board_tasks_orchestration_run uq_board_tasks_orchestration_task uq_event_exports_run uq_mcp_tools_change"
                     + " uq_orch_runs_external uq_run_children_child uq_run_parents_step uq_run_signals_seq"

@@ -35,6 +35,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -56,18 +57,20 @@ final class DueWork {
 
     /**
      * The head of each workspace's, tool's and model's range of the index, found by skipping from range to range: the
-     * cost depends on the number of ranges, not on the rows in them.
+     * cost depends on the number of ranges, not on the rows in them. The text in braces makes the ranges those
+     * of a workspace's, tool's, model's and agent's work.
      */
     private static final String HEADS = """
-            with recursive heads (workspace_id, tool, model, priority, queued_at) as (
-                (select workspace_id, tool, model, priority, queued_at from work_queue where holder is null
-                  order by workspace_id, tool, model, priority, queued_at limit 1)
+            with recursive heads (workspace_id, tool, model, {agent, }priority, queued_at) as (
+                (select workspace_id, tool, model, {agent, }priority, queued_at from work_queue where holder is null
+                  order by workspace_id, tool, model, {agent, }priority, queued_at limit 1)
                 union all
                 select next.* from heads h cross join lateral (
-                    select q.workspace_id, q.tool, q.model, q.priority, q.queued_at from work_queue q
+                    select q.workspace_id, q.tool, q.model, {q.agent, }q.priority, q.queued_at from work_queue q
                      where q.holder is null
-                       and (q.workspace_id, q.tool, q.model) > (h.workspace_id, h.tool, h.model)
-                     order by q.workspace_id, q.tool, q.model, q.priority, q.queued_at limit 1) next),""";
+                       and (q.workspace_id, q.tool, q.model{, q.agent})
+                            > (h.workspace_id, h.tool, h.model{, h.agent})
+                     order by q.workspace_id, q.tool, q.model, {q.agent, }q.priority, q.queued_at limit 1) next),""";
 
     /** The heads of the known queues, each from its floor on. */
     private static final String HEADS_FROM_FLOORS = """
@@ -83,17 +86,17 @@ final class DueWork {
 
     /** {@link #HEADS} for one workspace and the given tools. */
     private static final String HEADS_IN_ONE = """
-            with recursive heads (workspace_id, tool, model, priority, queued_at) as (
+            with recursive heads (workspace_id, tool, model, {agent, }priority, queued_at) as (
                 select first.* from unnest(?::text[]) as t (tool) cross join lateral (
-                    select q.workspace_id, q.tool, q.model, q.priority, q.queued_at from work_queue q
+                    select q.workspace_id, q.tool, q.model, {q.agent, }q.priority, q.queued_at from work_queue q
                      where q.holder is null and q.workspace_id = ? and q.tool = t.tool
-                     order by q.model, q.priority, q.queued_at limit 1) first
+                     order by q.model, {q.agent, }q.priority, q.queued_at limit 1) first
                 union all
                 select next.* from heads h cross join lateral (
-                    select q.workspace_id, q.tool, q.model, q.priority, q.queued_at from work_queue q
+                    select q.workspace_id, q.tool, q.model, {q.agent, }q.priority, q.queued_at from work_queue q
                      where q.holder is null and q.workspace_id = h.workspace_id and q.tool = h.tool
-                       and q.model > h.model
-                     order by q.model, q.priority, q.queued_at limit 1) next),""";
+                       and (q.model{, q.agent}) > (h.model{, h.agent})
+                     order by q.model, {q.agent, }q.priority, q.queued_at limit 1) next),""";
 
     /**
      * Work with the lowest priority number: workspaces in turn, after the last served workspace, and from each up to a
@@ -104,9 +107,9 @@ final class DueWork {
             served as materialized (
                 select h.* from heads h
                  where h.tool = any (?::text[]) and not exists (
-                    select from unnest(?::uuid[], ?::text[], ?::text[]) as f (id, tool, model)
+                    select from unnest(?::uuid[], ?::text[], ?::text[], ?::text[]) as f (id, tool, model, agent)
                      where f.id = h.workspace_id and coalesce(f.tool, h.tool) = h.tool
-                       and coalesce(f.model, h.model) = h.model)),
+                       and coalesce(f.model, h.model) = h.model{ and coalesce(f.agent, h.agent) = h.agent})),
             level as materialized (
                 select s.*, dense_rank() over (order by (s.workspace_id <= t.last) is true, s.workspace_id) as place
                   from served s left join unnest(?::int4[], ?::uuid[]) as t (priority, last) on t.priority = s.priority
@@ -115,13 +118,14 @@ final class DueWork {
                 select q.*, l.place, row_number() over (partition by q.workspace_id
                     order by q.queued_at, q.task_id, q.lane) as turn
                   from level l cross join lateral (
-                    select workspace_id, run_id, task_id, lane, tool, model, priority, queued_at from work_queue
-                     where holder is null and workspace_id = l.workspace_id and tool = l.tool and model = l.model
+                    select workspace_id, run_id, task_id, lane, tool, model, agent, priority, queued_at from work_queue
+                     where holder is null and workspace_id = l.workspace_id and tool = l.tool and model = l.model{
+                       and agent = l.agent}
                        and priority = l.priority and queued_at >= l.queued_at
                      order by queued_at
                      limit (select ceil(?::float8 / max(place)) from level)) q
                  where l.place <= ?)
-            select run_id, task_id, lane, tool, model, workspace_id, priority from ready
+            select run_id, task_id, lane, tool, model, agent, workspace_id, priority from ready
              order by turn, place, queued_at, task_id, lane
              limit ?""";
 
@@ -132,18 +136,18 @@ final class DueWork {
                 select first.* from unnest(?::text[], ?::text[]) as t (tool, lot) cross join lateral (
                     select q.tool, q.lot, q.model, q.priority, q.queued_at from work_queue q
                      where q.holder is null and q.lot is not null and q.workspace_id = ? and q.tool = t.tool
-                       and q.lot = t.lot
+                       and q.lot = t.lot and q.agent <> all (?::text[])
                      order by q.model, q.priority, q.queued_at limit 1) first
                 union all
                 select next.* from lot_heads h cross join lateral (
                     select q.tool, q.lot, q.model, q.priority, q.queued_at from work_queue q
                      where q.holder is null and q.lot is not null and q.workspace_id = ? and q.tool = h.tool
-                       and q.lot = h.lot and q.model > h.model
+                       and q.lot = h.lot and q.model > h.model and q.agent <> all (?::text[])
                      order by q.model, q.priority, q.queued_at limit 1) next),
             all_heads as (
-                select workspace_id, tool, null as lot, model, priority, queued_at from heads
+                select workspace_id, tool, null as lot, model, {agent, }priority, queued_at from heads
                 union all
-                select ?::uuid, tool, lot, model, priority, queued_at from lot_heads),""";
+                select ?::uuid, tool, lot, model, {'', }priority, queued_at from lot_heads),""";
 
     /**
      * {@link #FIRST_LEVEL} of one workspace, whose lots are read by their own index. The oldest work is in the lots with the oldest
@@ -154,39 +158,60 @@ final class DueWork {
             served as materialized (
                 select h.* from all_heads h
                  where not exists (
-                    select from unnest(?::uuid[], ?::text[], ?::text[]) as f (id, tool, model)
+                    select from unnest(?::uuid[], ?::text[], ?::text[], ?::text[]) as f (id, tool, model, agent)
                      where f.id = h.workspace_id and coalesce(f.tool, h.tool) = h.tool
-                       and coalesce(f.model, h.model) = h.model)),
+                       and coalesce(f.model, h.model) = h.model{ and coalesce(f.agent, h.agent) = h.agent})),
             level as materialized (
                 select * from served where priority = (select min(priority) from served)),
             ready as (
                 select q.* from (select * from level where lot is null) l cross join lateral (
-                    select workspace_id, run_id, task_id, lane, tool, model, priority, queued_at from work_queue
-                     where holder is null and workspace_id = l.workspace_id and tool = l.tool and model = l.model
+                    select workspace_id, run_id, task_id, lane, tool, model, agent, priority, queued_at from work_queue
+                     where holder is null and workspace_id = l.workspace_id and tool = l.tool and model = l.model{
+                       and agent = l.agent}
                        and priority = l.priority and queued_at >= l.queued_at
                      order by queued_at limit ?) q
                 union all
                 select q.* from (
                     select * from level where lot is not null order by queued_at limit ?) l cross join lateral (
-                    select workspace_id, run_id, task_id, lane, tool, model, priority, queued_at from work_queue
+                    select workspace_id, run_id, task_id, lane, tool, model, agent, priority, queued_at from work_queue
                      where holder is null and lot is not null and workspace_id = l.workspace_id and tool = l.tool
                        and lot = l.lot and model = l.model and priority = l.priority and queued_at >= l.queued_at
+                       and agent <> all (?::text[])
                      order by queued_at limit ?) q)
-            select run_id, task_id, lane, tool, model, workspace_id, priority from ready
+            select run_id, task_id, lane, tool, model, agent, workspace_id, priority from ready
              order by queued_at, task_id, lane
              limit ?""";
 
-    private static final String CANDIDATES_WITH_LOTS = HEADS_WITH_LOTS + FIRST_LEVEL_WITH_LOTS;
+    private static final String CANDIDATES_FROM_FLOORS = byModel(HEADS_FROM_FLOORS + FIRST_LEVEL);
 
-    private static final String CANDIDATES = HEADS + FIRST_LEVEL;
+    private static final Ranges CANDIDATES = new Ranges(HEADS + FIRST_LEVEL);
+    private static final Ranges CANDIDATES_IN_ONE = new Ranges(HEADS_IN_ONE + FIRST_LEVEL);
+    private static final Ranges CANDIDATES_WITH_LOTS = new Ranges(HEADS_WITH_LOTS + FIRST_LEVEL_WITH_LOTS);
 
-    private static final String CANDIDATES_FROM_FLOORS = HEADS_FROM_FLOORS + FIRST_LEVEL;
+    /**
+     * A search of the queue.
+     *
+     * @param byModel in ranges of workspace, tool and model
+     * @param byAgent in ranges of workspace, tool, model and agent, so that the work of agents at their limit is not read. Lots have no
+     *            such ranges, and all their work may be read.
+     */
+    private record Ranges(String byModel, String byAgent) {
+        Ranges(String text) {
+            this(DueWork.byModel(text), text.replace("{", "").replace("}", ""));
+        }
 
-    private static final String CANDIDATES_IN_ONE = HEADS_IN_ONE + FIRST_LEVEL;
+        String by(List<WorkLimits.Full> full) {
+            return full.stream().anyMatch(each -> each.agent() != null) ? byAgent : byModel;
+        }
+    }
+
+    private static String byModel(String text) {
+        return text.replaceAll("\\{[^}]*}", "");
+    }
 
     /** Claimable work among the given items. */
     private static final String CANDIDATES_OF = """
-            select q.run_id, q.task_id, q.lane, q.tool, q.model, q.workspace_id, q.priority
+            select q.run_id, q.task_id, q.lane, q.tool, q.model, q.agent, q.workspace_id, q.priority
               from unnest(?::uuid[], ?::int4[]) as u (task_id, lane)
               join work_queue q on q.task_id = any (array[u.task_id]) and q.lane = u.lane
              where q.holder is null and q.workspace_id = ? and q.tool = any (?::text[])
@@ -427,9 +452,9 @@ final class DueWork {
         if (workspace != null && !lots.tools().isEmpty()) {
             return withLots(c, search, workspace, full, lots);
         }
-        boolean bounded = floors.bounded();
-        try (PreparedStatement statement = c.prepareStatement(
-                bounded ? CANDIDATES_FROM_FLOORS : workspace == null ? CANDIDATES : CANDIDATES_IN_ONE)) {
+        boolean bounded = floors.bounded() && agents(full).isEmpty();
+        try (PreparedStatement statement = c.prepareStatement(bounded ? CANDIDATES_FROM_FLOORS
+                : (workspace == null ? CANDIDATES : CANDIDATES_IN_ONE).by(full))) {
             int p = 1;
             if (bounded) {
                 p = bind(statement, p, floors.floors(workspace, search.tools()));
@@ -438,11 +463,7 @@ final class DueWork {
                 statement.setObject(p++, workspace);
             }
             BinaryParameter.bindTexts(statement, p++, search.tools());
-            BinaryParameter.bindIds(statement, p++, full.stream().map(WorkLimits.Full::workspaceId).toList());
-            BinaryParameter.bind(statement, p++, full.stream().map(WorkLimits.Full::tool).toList(),
-                    Column.Element.TEXT);
-            BinaryParameter.bind(statement, p++, full.stream().map(WorkLimits.Full::model).toList(),
-                    Column.Element.TEXT);
+            p = bindFull(statement, p, full);
             BinaryParameter.bind(statement, p++, search.workspaceRoundRobin().priorities(), Column.Element.INT4);
             BinaryParameter.bindIds(statement, p++, search.workspaceRoundRobin().workspaces());
             statement.setInt(p++, search.limit());
@@ -452,26 +473,42 @@ final class DueWork {
         }
     }
 
+    private static List<String> agents(List<WorkLimits.Full> full) {
+        return full.stream().map(WorkLimits.Full::agent).filter(Objects::nonNull).toList();
+    }
+
+    private static int bindFull(PreparedStatement statement, int first, List<WorkLimits.Full> full)
+            throws SQLException {
+        int p = first;
+        BinaryParameter.bindIds(statement, p++, full.stream().map(WorkLimits.Full::workspaceId).toList());
+        BinaryParameter.bind(statement, p++, full.stream().map(WorkLimits.Full::tool).toList(), Column.Element.TEXT);
+        BinaryParameter.bind(statement, p++, full.stream().map(WorkLimits.Full::model).toList(), Column.Element.TEXT);
+        BinaryParameter.bind(statement, p++, full.stream().map(WorkLimits.Full::agent).toList(), Column.Element.TEXT);
+        return p;
+    }
+
     private static List<Candidate> withLots(Connection c, Search search, UUID workspace, List<WorkLimits.Full> full,
             VersionRules.Lots lots) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(CANDIDATES_WITH_LOTS)) {
+        try (PreparedStatement statement = c.prepareStatement(CANDIDATES_WITH_LOTS.by(full))) {
             Set<String> ruled = new HashSet<>(lots.tools());
-            BinaryParameter.bindTexts(statement, 1,
+            List<String> agents = agents(full);
+            int p = 1;
+            BinaryParameter.bindTexts(statement, p++,
                     search.tools().stream().filter(tool -> !ruled.contains(tool)).toList());
-            statement.setObject(2, workspace);
-            BinaryParameter.bindTexts(statement, 3, lots.tools());
-            BinaryParameter.bindTexts(statement, 4, lots.lots());
-            statement.setObject(5, workspace);
-            statement.setObject(6, workspace);
-            statement.setObject(7, workspace);
-            BinaryParameter.bindIds(statement, 8, full.stream().map(WorkLimits.Full::workspaceId).toList());
-            BinaryParameter.bind(statement, 9, full.stream().map(WorkLimits.Full::tool).toList(), Column.Element.TEXT);
-            BinaryParameter.bind(statement, 10, full.stream().map(WorkLimits.Full::model).toList(),
-                    Column.Element.TEXT);
-            statement.setInt(11, search.limit());
-            statement.setInt(12, search.limit());
-            statement.setInt(13, search.limit());
-            statement.setInt(14, search.limit());
+            statement.setObject(p++, workspace);
+            BinaryParameter.bindTexts(statement, p++, lots.tools());
+            BinaryParameter.bindTexts(statement, p++, lots.lots());
+            statement.setObject(p++, workspace);
+            BinaryParameter.bindTexts(statement, p++, agents);
+            statement.setObject(p++, workspace);
+            BinaryParameter.bindTexts(statement, p++, agents);
+            statement.setObject(p++, workspace);
+            p = bindFull(statement, p, full);
+            statement.setInt(p++, search.limit());
+            statement.setInt(p++, search.limit());
+            BinaryParameter.bindTexts(statement, p++, agents);
+            statement.setInt(p++, search.limit());
+            statement.setInt(p, search.limit());
             return candidates(statement);
         }
     }
@@ -511,7 +548,7 @@ final class DueWork {
             while (row.next()) {
                 found.add(new Candidate(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
                         row.getInt("lane"), row.getString("tool"), row.getString("model"),
-                        ViewLoader.uuid(row, "workspace_id"), row.getInt("priority")));
+                        row.getString("agent"), ViewLoader.uuid(row, "workspace_id"), row.getInt("priority")));
             }
         }
         return found;

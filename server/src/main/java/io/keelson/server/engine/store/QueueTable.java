@@ -29,19 +29,19 @@ import org.jspecify.annotations.Nullable;
  * empty, a plan for an equality may read all of the index, with the rows that were removed under an open snapshot.
  */
 final class QueueTable {
-    static final RowSetStatement<QueueItem> PUT = new RowSetStatement<>("keelson_queue_item_2", """
+    static final RowSetStatement<QueueItem> PUT = new RowSetStatement<>("keelson_queue_item_3", """
             insert into work_queue (task_id, lane, run_id, workspace_id, tool, model, priority, queued_at, holder,
-                lease_ms, lease_expires_at, deadline_at, held_credits, max_output_tokens, requested, lot)
+                lease_ms, lease_expires_at, deadline_at, held_credits, max_output_tokens, requested, lot, agent)
             select task_id, lane, run_id, workspace_id, tool, model, priority, queued_at, holder, lease_ms,
                 {now} + lease_ms * interval '1 millisecond', {now} + timeout_ms * interval '1 millisecond',
-                held_credits, max_output_tokens, requested, lot
+                held_credits, max_output_tokens, requested, lot, agent
               from {rows}
             on conflict (task_id, lane) do update
                set tool = excluded.tool, model = excluded.model, priority = excluded.priority, queued_at = excluded.queued_at,
                    holder = excluded.holder, lease_ms = excluded.lease_ms,
                    lease_expires_at = excluded.lease_expires_at, deadline_at = excluded.deadline_at,
                    held_credits = excluded.held_credits, max_output_tokens = excluded.max_output_tokens,
-                   requested = excluded.requested, lot = excluded.lot""",
+                   requested = excluded.requested, lot = excluded.lot, agent = excluded.agent""",
             uuid("task_id", q -> q.key().taskId()), integer("lane", q -> q.key().lane()),
             uuid("run_id", QueueItem::runId), uuid("workspace_id", QueueItem::workspaceId),
             text("tool", QueueItem::tool), text("model", q -> ModelName.of(q.input())),
@@ -51,7 +51,8 @@ final class QueueTable {
             money("held_credits", q -> q.hold() == null ? null : q.hold().amount()),
             bigint("max_output_tokens", q -> q.hold() == null ? null : q.hold().maxOutput()),
             flag("requested", q -> q.hold() != null && q.hold().requested()),
-            text("lot", q -> q.lot() == null ? null : q.lot().name()));
+            text("lot", q -> q.lot() == null ? null : q.lot().name()),
+            text("agent", q -> q.agent() == null ? "" : q.agent()));
 
     static final RowSetStatement<Lane> REMOVE = new RowSetStatement<>("keelson_queue_key", """
             delete from work_queue q using {rows} where q.task_id = any (array[u.task_id]) and q.lane = u.lane""",

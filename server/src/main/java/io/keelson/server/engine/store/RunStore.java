@@ -50,9 +50,10 @@ public final class RunStore {
      * A claimable row of the queue.
      *
      * @param model that its step's input names; empty if absent
+     * @param agent slug of the agent of the roster that does the task; empty if absent
      */
-    public record Candidate(UUID runId, UUID taskId, int lane, String tool, String model, UUID workspaceId,
-            int priority) {}
+    public record Candidate(UUID runId, UUID taskId, int lane, String tool, String model, String agent,
+            UUID workspaceId, int priority) {}
 
     /**
      * A search of the queue.

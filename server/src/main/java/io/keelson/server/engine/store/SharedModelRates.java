@@ -2,6 +2,7 @@ package io.keelson.server.engine.store;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.keelson.api.tenant.LimitName;
 import io.keelson.core.policy.Rate;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.Rows;
@@ -23,8 +24,6 @@ import java.util.UUID;
  * there is one query per second and model. Thread-safe.
  */
 public final class SharedModelRates implements ModelRates {
-    static final String REQUESTS = "model_per_minute:";
-    static final String TOKENS = "model_tokens_per_minute:";
     private static final Duration KNOWN = Duration.ofSeconds(1);
     private static final int MAX_KNOWN = 10_000;
 
@@ -61,7 +60,8 @@ public final class SharedModelRates implements ModelRates {
     public Admission take(UUID workspace, String model, boolean counted, long tokens, Duration patience) {
         Map<String, Long> wanted = new HashMap<>();
         Map<String, Rate> rates = rates(workspace, model);
-        rates.keySet().forEach(name -> wanted.put(name, name.startsWith(TOKENS) ? tokens : counted ? 0L : 1L));
+        rates.keySet().forEach(name -> wanted.put(name,
+                name.equals(LimitName.MODEL_TOKENS_PER_MINUTE.of(model)) ? tokens : counted ? 0L : 1L));
         wanted.values().removeIf(amount -> amount == 0);
         if (wanted.isEmpty()) {
             return Admission.free(workspace, model);
@@ -100,25 +100,28 @@ public final class SharedModelRates implements ModelRates {
 
     private static Present present(Connection c, UUID workspace, String model) throws SQLException {
         Map<String, Instant> admitted = new HashMap<>();
-        List<Instant> now = ADMITTED.on(c).set("workspace", workspace).set("requests", REQUESTS + model)
-                .set("tokens", TOKENS + model).all(row -> {
-                    if (row.getString("name") != null) {
-                        admitted.put(row.getString("name"), Rows.time(row, "admitted_until"));
-                    }
-                    return Rows.time(row, "now");
-                });
+        List<Instant> now =
+                ADMITTED.on(c).set("workspace", workspace).set("requests", LimitName.MODEL_PER_MINUTE.of(model))
+                        .set("tokens", LimitName.MODEL_TOKENS_PER_MINUTE.of(model)).all(row -> {
+                            if (row.getString("name") != null) {
+                                admitted.put(row.getString("name"), Rows.time(row, "admitted_until"));
+                            }
+                            return Rows.time(row, "now");
+                        });
         return new Present(now.getFirst(), admitted);
     }
 
     @Override
     public void correct(Admission request, long tokens) {
-        Rate rate = rates(request.workspace(), request.model()).get(TOKENS + request.model());
+        Rate rate =
+                rates(request.workspace(), request.model()).get(LimitName.MODEL_TOKENS_PER_MINUTE.of(request.model()));
         if (rate != null && rate.limit() > 0 && request.admitted() && request.tokens() > 0
                 && tokens != request.tokens()) {
             Tenancy.allWorkspaces(() -> database.inTransaction(c -> {
                 // A request that is counted meanwhile would overwrite the correction.
                 WorkLimits.lock(c, List.of(request.workspace()));
-                return CORRECT.on(c).set("workspace", request.workspace()).set("name", TOKENS + request.model())
+                return CORRECT.on(c).set("workspace", request.workspace())
+                        .set("name", LimitName.MODEL_TOKENS_PER_MINUTE.of(request.model()))
                         .set("micros", rate.micros(tokens) - rate.micros(request.tokens())).update();
             }));
         }
@@ -128,7 +131,8 @@ public final class SharedModelRates implements ModelRates {
         return known.get(new Key(workspace, model), _ -> {
             Map<String, Rate> read = new HashMap<>();
             Tenancy.allWorkspaces(() -> database.withConnection(c -> LIMITS.on(c).set("workspace", workspace)
-                    .set("requests", REQUESTS + model).set("tokens", TOKENS + model)
+                    .set("requests", LimitName.MODEL_PER_MINUTE.of(model))
+                    .set("tokens", LimitName.MODEL_TOKENS_PER_MINUTE.of(model))
                     .all(row -> read.put(row.getString("name"), Rate.perMinute(row.getLong("most"))))));
             return read;
         });

@@ -1,5 +1,6 @@
 package io.keelson.server.engine.store;
 
+import io.keelson.api.tenant.LimitName;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.policy.Rate;
 import io.keelson.server.base.db.Rows;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -25,27 +27,21 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits of work in a workspace, in total, by tool and by model: of lanes claimed at a time, and of steps claimed per minute. Uses
+ * Limits of work in a workspace, in total, by tool, model and agent: of lanes claimed at a time, and of steps claimed per minute. Uses
  * the limits that were read last; counts claimed lanes, and reads the admissions of the rates, at each claim. Without limits
  * there is no query.
  */
 public final class WorkLimits implements LocalCapacity.Limits {
     private static final String READ = """
-            select workspace_id, name, most from workspace_limits
-             where name = 'steps' or name = 'steps_per_minute' or name like 'tool:%' or name like 'model:%'
-                or name like 'tool_per_minute:%' or name like 'model_per_minute:%'
-                or name like 'model_tokens_per_minute:%'""";
+            select workspace_id, split_part(name, ':', 1) as name, substr(name, strpos(name, ':') + 1) as of, most
+              from workspace_limits where split_part(name, ':', 1) = any (?::text[])""";
 
     private static final String WORKSPACES = "select id from workspaces where closed_at is null";
-
-    private static final String STEPS = "steps";
-    private static final String TOOL = "tool:";
-    private static final String MODEL = "model:";
-    private static final String STEPS_PER_MINUTE = "steps_per_minute";
-    private static final String TOOL_PER_MINUTE = "tool_per_minute:";
 
     /** The planner settings: a plan made while the queue was empty would later read the whole queue. */
     private static final String BY_INDEX = "select set_config('enable_seqscan', 'off', true)";
@@ -56,8 +52,10 @@ public final class WorkLimits implements LocalCapacity.Limits {
              group by workspace_id, tool, model""";
 
     private static final String ADMITTED = """
-            select clock_timestamp() as now, r.workspace_id, r.name, r.admitted_until
-              from (select) as one left join work_rates r on r.workspace_id = any (?)""";
+            select clock_timestamp() as now, r.workspace_id, split_part(r.name, ':', 1) as name,
+                    substr(r.name, strpos(r.name, ':') + 1) as of, r.admitted_until
+              from (select) as one left join work_rates r on r.workspace_id = any (?)
+                    and split_part(r.name, ':', 1) = any (?::text[])""";
 
     private static final String ADMIT = """
             insert into work_rates (workspace_id, name, admitted_until) values (?, ?, ?)
@@ -66,17 +64,40 @@ public final class WorkLimits implements LocalCapacity.Limits {
     private static final String LOCK = """
             select pg_advisory_xact_lock(hashtextextended('keelson work ' || id, 0)) from unnest(?) as w (id)""";
 
-    /** @param name the limit's */
-    private record Key(UUID workspaceId, String name) {
+    /** @param of the tool, model or agent that it is of; empty for a limit of the workspace */
+    private record Key(UUID workspaceId, LimitName limit, String of) {
 
-        boolean perMinute() {
-            return name.equals(STEPS_PER_MINUTE) || name.startsWith(TOOL_PER_MINUTE)
-                    || name.startsWith(SharedModelRates.REQUESTS) || ofTokens();
+        /** In the tables. */
+        String name() {
+            return limit.members() == null ? limit.text() : limit.of(of);
         }
 
-        /** Claims wait for it, and requests count for it. */
-        private boolean ofTokens() {
-            return name.startsWith(SharedModelRates.TOKENS);
+        static Key of(ResultSet row) throws SQLException {
+            LimitName limit = LimitName.begins(row.getString("name")).orElseThrow();
+            return new Key(ViewLoader.uuid(row, "workspace_id"), limit,
+                    limit.members() == null ? "" : row.getString("of"));
+        }
+
+        private @Nullable String tool() {
+            return switch (limit) {
+                case TOOL, TOOL_PER_MINUTE -> of;
+                case OPEN_RUNS, STEPS, RUNS_PER_MINUTE, STORAGE_BYTES, REQUESTS_PER_MINUTE, USD_PER_MONTH,
+                        STEPS_PER_MINUTE, MODEL, MODEL_PER_MINUTE, MODEL_TOKENS_PER_MINUTE, AGENT_PER_MINUTE ->
+                    null;
+            };
+        }
+
+        private @Nullable String model() {
+            return switch (limit) {
+                case MODEL, MODEL_PER_MINUTE, MODEL_TOKENS_PER_MINUTE -> of;
+                case OPEN_RUNS, STEPS, RUNS_PER_MINUTE, STORAGE_BYTES, REQUESTS_PER_MINUTE, USD_PER_MONTH,
+                        STEPS_PER_MINUTE, TOOL, TOOL_PER_MINUTE, AGENT_PER_MINUTE ->
+                    null;
+            };
+        }
+
+        private @Nullable String agent() {
+            return limit == LimitName.AGENT_PER_MINUTE ? of : null;
         }
     }
 
@@ -85,8 +106,9 @@ public final class WorkLimits implements LocalCapacity.Limits {
      *
      * @param tool null for any tool
      * @param model null for any model
+     * @param agent null for any agent, and for none
      */
-    record Full(UUID workspaceId, @Nullable String tool, @Nullable String model) {}
+    record Full(UUID workspaceId, @Nullable String tool, @Nullable String model, @Nullable String agent) {}
 
     private volatile Map<Key, Long> most = Map.of();
     private volatile Set<UUID> workspaces = Set.of();
@@ -121,9 +143,12 @@ public final class WorkLimits implements LocalCapacity.Limits {
     /** Reads the limits; of two concurrent calls the later one's result counts. */
     public synchronized void refresh(Connection c) throws SQLException {
         Map<Key, Long> read = new HashMap<>();
-        try (PreparedStatement statement = c.prepareStatement(READ); ResultSet row = statement.executeQuery()) {
-            while (row.next()) {
-                read.put(new Key(ViewLoader.uuid(row, "workspace_id"), row.getString("name")), row.getLong("most"));
+        try (PreparedStatement statement = c.prepareStatement(READ)) {
+            BinaryParameter.bindTexts(statement, 1, names(each -> each.atATime() || each.rate()));
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    read.put(Key.of(row), row.getLong("most"));
+                }
             }
         }
         Set<UUID> limited = new TreeSet<>();
@@ -131,11 +156,10 @@ public final class WorkLimits implements LocalCapacity.Limits {
         Set<UUID> perMinute = new TreeSet<>();
         read.keySet().forEach(key -> {
             limited.add(key.workspaceId);
-            if (key.name.startsWith(MODEL) || key.name.startsWith(SharedModelRates.REQUESTS)
-                    || key.ofTokens()) {
+            if (key.model() != null) {
                 ofModels.add(key.workspaceId);
             }
-            if (key.perMinute()) {
+            if (key.limit.rate()) {
                 perMinute.add(key.workspaceId);
             }
         });
@@ -152,18 +176,25 @@ public final class WorkLimits implements LocalCapacity.Limits {
     }
 
     @Override
-    public boolean limited(UUID workspaceId, String tool, String input) {
+    public boolean limited(UUID workspaceId, String tool, String input, @Nullable String agent) {
         return !known.contains(workspaceId)
-                || limited(workspaceId) && (most.containsKey(new Key(workspaceId, TOOL + tool))
-                        || rated.contains(workspaceId) && (most.containsKey(new Key(workspaceId, STEPS_PER_MINUTE))
-                                || most.containsKey(new Key(workspaceId, TOOL_PER_MINUTE + tool)))
+                || limited(workspaceId) && (most.containsKey(new Key(workspaceId, LimitName.TOOL, tool))
+                        || rated.contains(workspaceId) && (most.containsKey(new Key(workspaceId,
+                                LimitName.STEPS_PER_MINUTE, ""))
+                                || most.containsKey(new Key(workspaceId, LimitName.TOOL_PER_MINUTE, tool))
+                                || agent != null && most.containsKey(new Key(workspaceId,
+                                        LimitName.AGENT_PER_MINUTE, agent)))
                         || models.contains(workspaceId) && limitedModel(workspaceId, ModelName.of(input)));
     }
 
     private boolean limitedModel(UUID workspaceId, String model) {
-        return most.containsKey(new Key(workspaceId, MODEL + model))
-                || most.containsKey(new Key(workspaceId, SharedModelRates.REQUESTS + model))
-                || most.containsKey(new Key(workspaceId, SharedModelRates.TOKENS + model));
+        return Stream.of(LimitName.MODEL, LimitName.MODEL_PER_MINUTE, LimitName.MODEL_TOKENS_PER_MINUTE)
+                .anyMatch(each -> most.containsKey(new Key(workspaceId, each, model)));
+    }
+
+    /** The names of these limits, without those of tools, models and agents. */
+    public static List<String> names(Predicate<LimitName> which) {
+        return Arrays.stream(LimitName.values()).filter(which).map(LimitName::text).toList();
     }
 
     /** All workspaces with limits. */
@@ -191,7 +222,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
                 while (row.next()) {
                     UUID workspace = ViewLoader.uuid(row, "workspace_id");
                     long held = row.getLong("held");
-                    keys(workspace, row.getString("tool"), row.getString("model"))
+                    keys(workspace, row.getString("tool"), row.getString("model"), "")
                             .forEach(key -> capacity.use(key, held));
                 }
             }
@@ -205,12 +236,12 @@ public final class WorkLimits implements LocalCapacity.Limits {
     private static void readAdmitted(Connection c, Collection<UUID> ids, Capacity capacity) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(ADMITTED)) {
             BinaryParameter.bindIds(statement, 1, ids);
+            BinaryParameter.bindTexts(statement, 2, names(LimitName::rate));
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     capacity.now = Rows.time(row, "now");
                     if (row.getString("name") != null) {
-                        capacity.admitted.put(new Key(ViewLoader.uuid(row, "workspace_id"), row.getString("name")),
-                                Rows.time(row, "admitted_until"));
+                        capacity.admitted.put(Key.of(row), Rows.time(row, "admitted_until"));
                     }
                 }
             }
@@ -227,7 +258,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
                 Rate rate = Objects.requireNonNull(capacity.rates.get(key));
                 Instant until = rate.after(capacity.admitted.get(key), capacity.now, each.getValue());
                 statement.setObject(1, key.workspaceId);
-                statement.setString(2, key.name);
+                statement.setString(2, key.name());
                 statement.setObject(3, until.atOffset(ZoneOffset.UTC));
                 statement.addBatch();
             }
@@ -235,12 +266,19 @@ public final class WorkLimits implements LocalCapacity.Limits {
         }
     }
 
-    /** The limits that apply to that tool and model. */
-    private static List<Key> keys(UUID workspace, String tool, String model) {
-        return List.of(new Key(workspace, STEPS), new Key(workspace, TOOL + tool), new Key(workspace, MODEL + model),
-                new Key(workspace, STEPS_PER_MINUTE), new Key(workspace, TOOL_PER_MINUTE + tool),
-                new Key(workspace, SharedModelRates.REQUESTS + model),
-                new Key(workspace, SharedModelRates.TOKENS + model));
+    /** The limits that apply to that tool, model and agent. */
+    private static List<Key> keys(UUID workspace, String tool, String model, String agent) {
+        return List.of(new Key(workspace, LimitName.STEPS, ""), new Key(workspace, LimitName.TOOL, tool),
+                new Key(workspace, LimitName.MODEL, model), new Key(workspace, LimitName.STEPS_PER_MINUTE, ""),
+                new Key(workspace, LimitName.TOOL_PER_MINUTE, tool),
+                new Key(workspace, LimitName.MODEL_PER_MINUTE, model),
+                new Key(workspace, LimitName.MODEL_TOKENS_PER_MINUTE, model),
+                new Key(workspace, LimitName.AGENT_PER_MINUTE, agent));
+    }
+
+    /** The names of the limits that apply to that tool, model and agent; an agent is empty if absent. */
+    public static Stream<String> names(String tool, String model, String agent) {
+        return keys(new UUID(0, 0), tool, model, agent).stream().map(Key::name);
     }
 
     /** Remaining capacity. Not thread-safe. */
@@ -254,7 +292,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
         private Capacity(Map<Key, Long> most, Collection<UUID> ids) {
             this.left = new HashMap<>(most);
             most.forEach((key, count) -> {
-                if (key.perMinute() && ids.contains(key.workspaceId)) {
+                if (key.limit.rate() && ids.contains(key.workspaceId)) {
                     rates.put(key, Rate.perMinute(count));
                 }
             });
@@ -268,7 +306,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
         }
 
         private void take(Key key) {
-            if (key.ofTokens()) {
+            if (key.limit == LimitName.MODEL_TOKENS_PER_MINUTE) {
                 return;
             }
             left.computeIfPresent(key, (k, n) -> n - 1);
@@ -297,7 +335,8 @@ public final class WorkLimits implements LocalCapacity.Limits {
 
         /** Takes the capacity that the candidate needs, if available. */
         public boolean take(Candidate candidate) {
-            List<Key> keys = keys(candidate.workspaceId(), candidate.tool(), candidate.model());
+            List<Key> keys = keys(candidate.workspaceId(), candidate.tool(), candidate.model(),
+                    candidate.agent());
             if (keys.stream().anyMatch(key -> left.getOrDefault(key, 1L) <= 0)) {
                 return false;
             }
@@ -310,22 +349,11 @@ public final class WorkLimits implements LocalCapacity.Limits {
             return !full().isEmpty();
         }
 
-        private static @Nullable String either(Key key, String prefix, String perMinute) {
-            return key.name.startsWith(prefix) ? key.name.substring(prefix.length())
-                    : key.name.startsWith(perMinute) ? key.name.substring(perMinute.length()) : null;
-        }
-
-        private static @Nullable String model(Key key) {
-            String model = either(key, MODEL, SharedModelRates.REQUESTS);
-            return model == null && key.ofTokens() ? key.name.substring(SharedModelRates.TOKENS.length()) : model;
-        }
-
         List<Full> full() {
             List<Full> full = new ArrayList<>();
             left.forEach((key, count) -> {
                 if (count <= 0) {
-                    full.add(new Full(key.workspaceId, either(key, TOOL, TOOL_PER_MINUTE),
-                            model(key)));
+                    full.add(new Full(key.workspaceId, key.tool(), key.model(), key.agent()));
                 }
             });
             return full;

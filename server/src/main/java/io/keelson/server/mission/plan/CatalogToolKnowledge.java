@@ -193,7 +193,8 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     private Names names(JsonNode template) {
         References references = expressions.references(template);
         return new Names(references.tasks(), references.allTasks(), references.steps(), references.inputs(),
-                references.roots());
+                references.roots(), references.others().stream()
+                        .filter(each -> each.startsWith("output.") || each.startsWith("previous.")).toList());
     }
 
     private void syntax(JsonNode node, String at, List<PlanProblem> problems) {

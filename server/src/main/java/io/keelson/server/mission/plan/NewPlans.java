@@ -136,7 +136,7 @@ public final class NewPlans {
 
             private Names others(Names names) {
                 return new Names(names.tasks().stream().filter(task -> !completed.contains(task)).toList(),
-                        names.allTasks(), names.steps(), names.inputs(), names.roots());
+                        names.allTasks(), names.steps(), names.inputs(), names.roots(), names.rounds());
             }
         };
     }

@@ -8,6 +8,7 @@ import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.base.json.Schemas;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -55,7 +56,7 @@ public final class SchemaCheck {
         return switch (error.getKeyword()) {
             case "additionalProperties" -> unknownKey(error, at);
             case "required" -> new PlanProblem("REQUIRED", Pointers.of(at, error.getProperty()),
-                    "'" + error.getProperty() + "' must be given");
+                    "'" + error.getProperty() + "' must be given" + choices(error));
             case "type" -> new PlanProblem("WRONG_TYPE", at, "expected " + types(rule) + ", found " + type(found)
                     + (found.isNull() ? ": omit the key instead" : ""));
             case "enum", "const" -> new PlanProblem("INVALID_VALUE", at, shown(found) + " is not allowed here"
@@ -87,9 +88,16 @@ public final class SchemaCheck {
 
     private PlanProblem unknownKey(Error error, String at) {
         String key = error.getProperty();
-        List<String> known = List.copyOf(beside(error).path("properties").propertyNames());
+        // Others are set when a plan is read.
+        List<String> known = beside(error).path("properties").propertyStream()
+                .filter(each -> !each.getValue().path("readOnly").asBoolean(false)).map(Map.Entry::getKey).toList();
         return new PlanProblem("UNKNOWN_KEY", Pointers.of(at, key), "unknown key '" + Pointers.shown(key) + "'"
                 + NameSuggestion.hint(key, known) + "; known: " + String.join(", ", known));
+    }
+
+    private String choices(Error error) {
+        JsonNode choices = beside(error).path("properties").path(error.getProperty()).path("enum");
+        return choices.isArray() ? "; allowed: " + String.join(", ", names(choices)) : "";
     }
 
     /** The part of the schema that contains the failed keyword. */

@@ -1,5 +1,6 @@
 package io.keelson.server.mission.submission;
 
+import io.keelson.api.tenant.LimitName;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.store.read.RunReader;
@@ -84,18 +85,19 @@ public final class AdmissionControl {
     }
 
     private @Nullable LimitReached reached(UUID workspace, Limits limits, int others) {
-        LimitReached reached = openRuns(workspace, limits.of(Limits.OPEN_RUNS), others);
+        LimitReached reached = openRuns(workspace, limits.of(LimitName.OPEN_RUNS), others);
         if (reached == null) {
-            reached = rate(workspace, limits.of(Limits.RUNS_PER_MINUTE), others);
+            reached = rate(workspace, limits.of(LimitName.RUNS_PER_MINUTE), others);
         }
-        return reached == null ? storage(workspace, limits.of(Limits.STORAGE_BYTES)) : reached;
+        return reached == null ? storage(workspace, limits.of(LimitName.STORAGE_BYTES)) : reached;
     }
 
     private @Nullable LimitReached openRuns(UUID workspace, @Nullable Long maximum, int others) {
         return maximum == null
                 || database.withConnection(c -> reader.openRuns(c, workspace, maximum)) + others < maximum
                         ? null
-                        : reached("OPEN_RUNS_LIMIT_REACHED", Limits.OPEN_RUNS, maximum, "runs may be open at a time",
+                        : reached("OPEN_RUNS_LIMIT_REACHED", LimitName.OPEN_RUNS.text(), maximum,
+                                "runs may be open at a time",
                                 OPEN_RUNS_RETRY);
     }
 
@@ -108,13 +110,15 @@ public final class AdmissionControl {
                 : left < 1 ? Duration.ofSeconds(1)
                         : database.withConnection(c -> reader.untilNextRun(c, workspace, left));
         return wait.isZero() ? null
-                : reached("RUN_RATE_LIMIT_REACHED", Limits.RUNS_PER_MINUTE, maximum, "runs may be created in a minute",
+                : reached("RUN_RATE_LIMIT_REACHED", LimitName.RUNS_PER_MINUTE.text(), maximum,
+                        "runs may be created in a minute",
                         wait);
     }
 
     private @Nullable LimitReached storage(UUID workspace, @Nullable Long maximum) {
         return maximum == null || database.withConnection(c -> reader.storedBytes(c, workspace)) < maximum ? null
-                : reached("STORAGE_LIMIT_REACHED", Limits.STORAGE_BYTES, maximum, "bytes may be stored", LONG_RETRY);
+                : reached("STORAGE_LIMIT_REACHED", LimitName.STORAGE_BYTES.text(), maximum, "bytes may be stored",
+                        LONG_RETRY);
     }
 
     private static LimitReached reached(String code, String limit, long maximum, String what, Duration wait) {

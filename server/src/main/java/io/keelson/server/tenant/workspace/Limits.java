@@ -1,5 +1,6 @@
 package io.keelson.server.tenant.workspace;
 
+import io.keelson.api.tenant.LimitName;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -10,42 +11,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A workspace's limits. A limit without an entry is unlimited.
  *
- * @param byName the limits' names, a tool's as {@code tool:NAME} or {@code tool_per_minute:NAME}, a model's likewise
+ * @param byName by their whole names
  */
 public record Limits(Map<String, BigDecimal> byName) {
 
-    /** Runs that have not ended. */
-    public static final String OPEN_RUNS = "open_runs";
-    /** Tasks at work, each with a step of its own or several where they are parallel. */
-    public static final String STEPS = "steps";
-    /** Runs created within any minute. */
-    public static final String RUNS_PER_MINUTE = "runs_per_minute";
-    /** Bytes of artifacts. */
-    public static final String STORAGE_BYTES = "storage_bytes";
-    /** Steps that begin within any minute, retries included. */
-    public static final String STEPS_PER_MINUTE = "steps_per_minute";
-    /** Requests with any one key. */
-    public static final String REQUESTS_PER_MINUTE = "requests_per_minute";
-
-    /** Credits that runs may reserve and spend in a calendar month of UTC. */
-    public static final String USD_PER_MONTH = "usd_per_month";
-
     public static final Limits NONE = new Limits(Map.of());
-
-    /** Begins the name of the limit of one tool's steps at a time. */
-    public static final String TOOL = "tool:";
-
-    /** Begins the name of the limit of one model's steps at a time. */
-    public static final String MODEL = "model:";
-
-    /** Begins the name of the limit of one tool's steps within any minute. */
-    public static final String TOOL_PER_MINUTE = "tool_per_minute:";
-
-    /** Begins the name of the limit of one model's steps within any minute. */
-    public static final String MODEL_PER_MINUTE = "model_per_minute:";
-
-    /** Begins the name of the limit of the tokens of one model's requests within any minute. */
-    public static final String MODEL_TOKENS_PER_MINUTE = "model_tokens_per_minute:";
 
     /** A workspace's limits as a column of that name, in a query where the workspace's id is this. */
     public static String column(String workspaceId) {
@@ -68,13 +38,25 @@ public record Limits(Map<String, BigDecimal> byName) {
     }
 
     /** A limit that is a whole number; null for no limit. */
-    public @Nullable Long of(String name) {
-        BigDecimal limit = byName.get(name);
+    public @Nullable Long of(LimitName name) {
+        BigDecimal limit = byName.get(name.text());
         return limit == null ? null : limit.longValueExact();
+    }
+
+    /** Limits that are whole numbers, by the tool, model or agent that each is of. */
+    public Map<String, Long> each(LimitName name) {
+        Map<String, Long> each = new TreeMap<>();
+        String prefix = name.of("");
+        byName.forEach((whole, most) -> {
+            if (whole.startsWith(prefix)) {
+                each.put(whole.substring(prefix.length()), most.longValueExact());
+            }
+        });
+        return each;
     }
 
     /** In credits; null for no limit. */
     public @Nullable BigDecimal usdPerMonth() {
-        return byName.get(USD_PER_MONTH);
+        return byName.get(LimitName.USD_PER_MONTH.text());
     }
 }

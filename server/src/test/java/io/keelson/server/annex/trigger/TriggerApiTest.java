@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.core.Breadth;
 import io.keelson.server.api.http.ApiServer;
 import io.keelson.server.base.db.Sql;
+import io.keelson.server.base.json.Json;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Triggers over HTTP, with the runs that the real engine makes of their events. */
 @Breadth.Spread
@@ -104,6 +106,66 @@ class TriggerApiTest {
         assertThat(delivery.at("/headers/x-github-delivery").stringValue()).isEqualTo("1");
         assertThat(delivery.at("/body/title").stringValue()).isEqualTo("a");
         assertThat(api.get(path(trigger) + "/deliveries?state=started").json().get("items")).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            {"source": {}}                                 | /source/kind 'kind' must be given; allowed: standard, github
+            {"source": {"kind": "github"}}                 | /source/secrets the kind 'github' needs the name of at least one secret
+            {"source": {"kind": "slack", "secrets": ["NO"]}} | /source/secrets/0 the workspace has no secret 'NO'; set it with: keelson secrets set NO
+            {"source": {"kind": "event"}}                  | /source/event the kind 'event' needs the name of its events
+            {"source": {"kind": "run", "event": "o"}}      | /source/event the kind 'run' has none: only 'event' has the name of its events
+            {"source": {"kind": "run", "user": "ann"}}     | /source/user the kind 'run' has none: only 'basic' has a user
+            {"source": {"kind": "run", "header": "X-Key"}} | /source/header the kind 'run' has no header: only 'secret' has one
+            {"recipe": "other"}                            | /recipe exactly one of recipe, mission and signal is required; given: recipe, mission
+            {"mission": null}                              | /recipe exactly one of recipe, mission and signal is required; none is given
+            {"filter": ".body.x == 1"}                     | /filter '.body.x == 1' must be exactly one ${ … }, such as ${ .body.total }
+            {"filter": "${ .bdy.x == 1 }"}                 | /filter the expression names '.bdy', which an event does not have; did you mean 'body'?; known: batch, body, headers
+            {"filter": "${ .body.x == 2 }"}                | /filter the example does not meet the filter
+            {"key": "${ .body.y }"}                        | /key a number or a text of 1 to 255 characters; the expression gives null
+            {"flow": {"rate": {"key": "${ .body }", "limit": 1, "period_seconds": 1}}} | /flow/rate/key the expression gives object
+            {"flow": {"debounce": {"period_seconds": 9, "timeout_seconds": 5}}} | /flow/debounce/timeout_seconds 5 is less than the 9 of period_seconds
+            {"signal": {"name": "go"}, "mission": null}    | /signal/external_id exactly one of external_id and tag is required; none is given
+            """)
+    void wrongDefinitionNamesMemberValueAndChoices(String members, String expected) {
+        ObjectNode definition = (ObjectNode) Json.read("""
+                {"name": "wrong", "source": {"kind": "event", "event": "o"}, "example": {"body": {"x": 1}},
+                 "mission": {"name": "m", "plan": {"tasks": [{"id": "a", "steps": [{"tool": "noop"}]}]}}}""");
+        Json.read(members).propertyStream().forEach(each -> {
+            if (each.getValue().isNull()) {
+                definition.remove(each.getKey());
+            } else {
+                definition.set(each.getKey(), each.getValue());
+            }
+        });
+
+        ApiServer.Answer answer = api.post("/api/v1/triggers", definition.toString());
+
+        assertThat(answer.status()).isEqualTo(422);
+        String pointer = expected.substring(0, expected.indexOf(' '));
+        assertThat(answer.json().get("problems").valueStream()).anySatisfy(problem -> {
+            assertThat(problem.get("pointer").stringValue()).isEqualTo(pointer);
+            assertThat(problem.get("message").stringValue()).contains(expected.substring(pointer.length() + 1));
+        });
+    }
+
+    /** Until a server has decided it, a delivery waits for nothing. */
+    @Test
+    void timeIsShownForADeliveryThatWaits() {
+        JsonNode trigger = made("due");
+        JsonNode receipt = received(trigger, "1", opened("a"));
+        decided(trigger, receipt);
+        String path = path(trigger) + "/deliveries/" + receipt.get("id").stringValue();
+        String pending =
+                "update trigger_deliveries set state = 'pending', decided_at = null, due_at = clock_timestamp()"
+                        + " + interval '1 hour', error_code = %s where id = '"
+                        + receipt.get("id").stringValue() + "'";
+
+        api.sql(pending.formatted("null"));
+        assertThat(api.get(path).json().get("due_at").isNull()).isTrue();
+
+        api.sql(pending.formatted("'RATE_LIMITED'"));
+        assertThat(api.get(path).json().get("due_at").isString()).isTrue();
     }
 
     /** As after a crash between the commit of the run and that of its outcome. */
@@ -243,7 +305,7 @@ class TriggerApiTest {
             "\"example\" | \"recipe\": \"x\", \"example\" | REQUIRED /recipe",
             "\"kind\": | \"user\": \"ann\", \"kind\": | INVALID_VALUE /source/user",
             "\"hook\", \"former\" | '' | REQUIRED /source/secrets",
-            "\"github\" | \"event\" | INVALID_VALUE /source/event",
+            "\"github\" | \"event\" | REQUIRED /source/event",
             "\"kind\": | \"debounce\": {}, \"kind\": | UNKNOWN_KEY /source/debounce"})
     void definitionIsCheckedWithItsExample(String from, String to, String problem) {
         String definition = DEFINITION.formatted("checked", MISSION).replace(from, to);

@@ -115,7 +115,7 @@ class TriggerFlowTest {
                 + " \"debounce\": {\"period_seconds\": 2, \"timeout_seconds\": 1}}}").toString())
                 .contains("/flow/debounce\"", "/flow/debounce/timeout_seconds");
         assertThat(patched(path, "{\"flow\": {\"singleton\": {\"key\": \"${ .body.x }\", \"over\": \"skip\"}}}")
-                .toString()).contains("EXAMPLE_REJECTED", "/flow");
+                .toString()).contains("EXAMPLE_REJECTED", "/flow/singleton/key");
         assertThat(patched(path, "{\"flow\": {\"throttle\": {}}}").toString()).contains("UNKNOWN_KEY");
         assertThat(patched(path, "{\"name\": \"renamed\"}").at("/flow/rate/limit").intValue()).isEqualTo(1);
         assertThat(patched(path, "{\"flow\": {}}").get("flow").isNull()).isTrue();

@@ -93,16 +93,18 @@ class GroupRoundsApiTest {
     void forkBeginsWithARound() {
         String run = api.create(drafts("{\"until\": \".output.review.n >= 6\", \"keep\": 1}"));
         api.awaitState(run, "completed");
-        for (String from : List.of("g#2", "g#5")) {
+        for (String from : List.of("g#2", "g[5]")) {
             String fork = api.post("/api/v1/runs/" + run + "/fork", "{\"task\": \"" + from + "\"}").json().get("id")
                     .stringValue();
             api.awaitState(fork, "completed");
             assertThat(api.run(fork).at("/output/draft/round").asInt()).isEqualTo(5);
-            assertThat(tasks(fork).get(2).get("key").stringValue()).isEqualTo(from.equals("g#5") ? "g[5].draft"
+            assertThat(tasks(fork).get(2).get("key").stringValue()).isEqualTo(from.equals("g[5]") ? "g[5].draft"
                     : "g[4].draft");
         }
         assertThat(api.post("/api/v1/runs/" + run + "/fork", "{\"task\": \"g#7\"}").text())
                 .contains("UNKNOWN_REFERENCE");
+        assertThat(api.post("/api/v1/runs/" + run + "/fork", "{\"task\": \"g[2].draft\"}").text())
+                .contains("UNKNOWN_REFERENCE", "'g#2'");
     }
 
     @Test

@@ -196,8 +196,9 @@ class RoundsApiTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            {"task": "count#11"}                        | UNKNOWN_REFERENCE
+            {"task": "count#11"}                        | OUT_OF_RANGE
             {"task": "count#4"}                         | OUT_OF_RANGE
+            {"task": "count[4]"}                        | OUT_OF_RANGE
             {"task": "other#2"}                         | UNKNOWN_REFERENCE
             {"task": "count#2", "turn": 2}              | INVALID_VALUE
             {"task": "count#2", "calls": "recorded"}    | INVALID_VALUE

@@ -160,6 +160,7 @@ class TenantsApiTest {
         change.put("steps_per_minute", 600L);
         change.put("tool_per_minute:echo", 60L);
         change.put("model_per_minute:large", 30L);
+        change.put("agent_per_minute:writer", 10L);
         Workspace changed = operator.workspaces().limit(acme.id(), change);
         assertThat(changed.limits().openRuns()).isEqualTo(5);
         assertThat(changed.limits().tools()).isEmpty();
@@ -167,6 +168,7 @@ class TenantsApiTest {
         assertThat(changed.limits().stepsPerMinute()).isEqualTo(600);
         assertThat(changed.limits().toolsPerMinute()).containsExactly(Map.entry("echo", 60L));
         assertThat(changed.limits().modelsPerMinute()).containsExactly(Map.entry("large", 30L));
+        assertThat(changed.limits().agentsPerMinute()).containsExactly(Map.entry("writer", 10L));
         assertThat(tenant.whoAmI().workspace().id()).isEqualTo(acme.id());
         assertThat(tenant.whoAmI().key().scopes()).contains("runs:read");
         LimitsAndUse own = tenant.limits();

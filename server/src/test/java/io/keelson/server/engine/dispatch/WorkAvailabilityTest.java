@@ -195,6 +195,6 @@ class WorkAvailabilityTest {
 
     private static QueueItem item(UUID workspace, String tool) {
         return new QueueItem(new Lane(UUID.randomUUID(), 0), UUID.randomUUID(), workspace, 100, tool, "{}",
-                Instant.EPOCH, null, null, null, null, null);
+                Instant.EPOCH, null, null, null, null, null, null);
     }
 }

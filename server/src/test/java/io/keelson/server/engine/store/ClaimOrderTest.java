@@ -114,7 +114,7 @@ class ClaimOrderTest extends QueuedWork {
         limits.meet(world.connection(), List.of(world.workspace, other));
         world.connection().commit();
         assertThat(limits.limited(world.workspace)).isTrue();
-        assertThat(limits.limited(world.workspace, "echo", "{}")).isFalse();
+        assertThat(limits.limited(world.workspace, "echo", "{}", null)).isFalse();
         assertThat(limits.limited(other)).isFalse();
 
         Search all = new Search(null, ECHO, 10, new WorkspaceRoundRobin());
@@ -122,6 +122,37 @@ class ClaimOrderTest extends QueuedWork {
         claim(first, "worker");
         assertThat(world.store.candidates(world.connection(), all, room(limits))).extracting(Candidate::runId)
                 .containsExactly(theirs);
+        world.connection().rollback();
+    }
+
+    @Test
+    void workOfAnAgentAtItsLimitLetsOthersPass() throws SQLException {
+        start(world.workspace, 1, "writer");
+        UUID urgent = start(world.workspace, 1, "writer");
+        UUID reader = start(world.workspace, 100, "reader");
+        UUID plain = start(world.workspace, 100);
+        WorkLimits limits = new WorkLimits();
+        RunFixtures.execute(world.connection(), "insert into workspace_limits values ('" + world.workspace
+                + "', 'agent_per_minute:writer', 60)");
+        limits.meet(world.connection(), List.of(world.workspace));
+        world.connection().commit();
+        assertThat(limits.limited(world.workspace, "echo", "{}", "writer")).isTrue();
+        assertThat(limits.limited(world.workspace, "echo", "{}", "reader")).isFalse();
+        Search all = new Search(null, ECHO, 10, new WorkspaceRoundRobin());
+        Search ofOne = new Search(world.workspace, ECHO, 10, new WorkspaceRoundRobin());
+
+        WorkLimits.Capacity room = room(limits);
+        List<Candidate> found = world.store.candidates(world.connection(), all, room);
+        assertThat(found).extracting(Candidate::runId).contains(urgent);
+        assertThat(found.stream().filter(room::take)).as("a bucket has the steps of half a second").hasSize(1);
+        limits.admit(world.connection(), room);
+
+        room = room(limits);
+        assertThat(room.soonest()).isPositive();
+        for (Search each : List.of(all, ofOne)) {
+            assertThat(world.store.candidates(world.connection(), each, room)).extracting(Candidate::runId)
+                    .containsExactly(reader, plain);
+        }
         world.connection().rollback();
     }
 

@@ -41,6 +41,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -90,6 +91,8 @@ class HotPlansTest {
     private World world;
     private UUID ended;
     private UUID queued;
+    /** All but a few rows of the queue are of an agent that has reached its limit. */
+    private WorkLimits.Capacity slow;
     private long ids;
 
     @BeforeAll
@@ -107,8 +110,15 @@ class HotPlansTest {
         goByLookUps(committer.take());
         queued = start();
         try (Connection c = world.database.dedicatedConnection()) {
+            RunFixtures.execute(c, "update work_queue set agent = 'slow' where run_id = '" + queued + "'");
             BigTables.copy(c, queued, 1, FEW);
         }
+        RunFixtures.execute(world.connection(), "insert into workspace_limits values ('" + world.workspace
+                + "', 'agent_per_minute:slow', 0)");
+        WorkLimits limits = new WorkLimits();
+        limits.meet(world.connection(), List.of(world.workspace));
+        slow = limits.capacity(world.connection(), limits.workspaces());
+        world.connection().commit();
         // What is cached from here on was planned on tables that are all but empty, and known to be.
         analyze();
         somethingOfEverything(1);
@@ -299,6 +309,11 @@ class HotPlansTest {
         world.store.candidates(c, new Search(null, List.of("echo", "other"), 100, new WorkspaceRoundRobin()));
         world.store.candidates(c,
                 new Search(world.workspace, List.of("echo", "other"), 100, new WorkspaceRoundRobin()));
+        for (UUID workspace : Arrays.asList(null, world.workspace)) {
+            assertThat(world.store.candidates(c,
+                    new Search(workspace, List.of("echo", "other"), 100, new WorkspaceRoundRobin()), slow))
+                    .noneMatch(each -> each.agent().equals("slow"));
+        }
         world.store.due(c);
         world.store.expired(c, 100);
         world.store.dueTimers(c, 100);

@@ -6,6 +6,7 @@ import static io.keelson.server.engine.store.RunFixtures.task;
 
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
@@ -38,7 +39,16 @@ public abstract class QueuedWork {
     }
 
     public UUID start(UUID workspace, int priority) throws SQLException {
-        var made = run(new UUID(9, ++ids), workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one")));
+        return start(workspace, priority, task("a", List.of(), step("one")));
+    }
+
+    /** Starts a run whose task an agent of the roster does. */
+    UUID start(UUID workspace, int priority, String agent) throws SQLException {
+        return start(workspace, priority, RunFixtures.task("a", agent, step("one")));
+    }
+
+    private UUID start(UUID workspace, int priority, TaskSpec task) throws SQLException {
+        var made = run(new UUID(9, ++ids), workspace, RunPolicy.DEFAULT, task);
         world.send(new Command.Create(new NewRun(made.id(), made.workspaceId(), made.name(), null,
                 made.goal(), made.plan(), made.planJson(), made.configJson(), made.policy(), made.inputsJson(),
                 made.tagsJson(), null, priority, "api", null, null, "tester"), true, Actor.human("tester")));

@@ -1,5 +1,6 @@
 package io.keelson.server.engine.store;
 
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
@@ -40,6 +41,13 @@ public final class RunFixtures {
         return new TaskSpec(id, "Task " + id, null, TaskType.OTHER, null,
                 dependsOn.stream().map(up -> new Dependency(up, true)).toList(), TriggerRule.ALL_SUCCESS, null, null,
                 null, false, List.of(steps), null);
+    }
+
+    /** A task that an agent of the roster does. */
+    static TaskSpec task(String id, String agent, StepSpec... steps) {
+        TaskSpec task = task(id, List.of(), steps);
+        return task
+                .with(task.policy().with(new AgentTerms(AgentTerms.ROSTER, 1, agent, null, List.of(), 0, List.of())));
     }
 
     static NewRun run(UUID id, UUID workspace, RunPolicy policy, TaskSpec... tasks) {

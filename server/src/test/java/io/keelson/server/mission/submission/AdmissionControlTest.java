@@ -2,6 +2,7 @@ package io.keelson.server.mission.submission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.tenant.LimitName;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.engine.store.read.RunReader;
@@ -90,7 +91,7 @@ class AdmissionControlTest {
     }
 
     private static Limits limits(long openRuns) {
-        return new Limits(Map.of(Limits.OPEN_RUNS, BigDecimal.valueOf(openRuns)));
+        return new Limits(Map.of(LimitName.OPEN_RUNS.text(), BigDecimal.valueOf(openRuns)));
     }
 
     private static void release(AdmissionControl.Admission answer) {

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.admin;
 
+import io.keelson.api.tenant.LimitName;
 import io.keelson.api.tenant.LimitsAndUse;
 import io.keelson.api.tenant.Workspace;
 import io.keelson.api.tenant.WorkspaceLimits;
@@ -120,28 +121,34 @@ public final class WorkspaceActions {
     /** The given limits, by their names in the table; empty for a limit to be removed. */
     private static Map<String, Optional<BigDecimal>> byName(WorkspaceLimits.Change given) {
         Map<String, Optional<BigDecimal>> limits = new TreeMap<>();
-        put(limits, Limits.OPEN_RUNS, given.openRuns());
-        put(limits, Limits.STEPS, given.steps());
-        put(limits, Limits.RUNS_PER_MINUTE, given.runsPerMinute());
-        put(limits, Limits.STORAGE_BYTES, given.storageBytes());
-        put(limits, Limits.REQUESTS_PER_MINUTE, given.requestsPerMinute());
+        put(limits, LimitName.OPEN_RUNS, given.openRuns());
+        put(limits, LimitName.STEPS, given.steps());
+        put(limits, LimitName.RUNS_PER_MINUTE, given.runsPerMinute());
+        put(limits, LimitName.STORAGE_BYTES, given.storageBytes());
+        put(limits, LimitName.REQUESTS_PER_MINUTE, given.requestsPerMinute());
+        put(limits, LimitName.STEPS_PER_MINUTE, given.stepsPerMinute());
         if (given.usdPerMonth() != null) {
-            limits.put(Limits.USD_PER_MONTH, given.usdPerMonth().map(Amounts::of));
+            limits.put(LimitName.USD_PER_MONTH.text(), given.usdPerMonth().map(Amounts::of));
         }
-        given.tools().forEach((name, limit) -> put(limits, Limits.TOOL + name, limit));
-        given.models().forEach((name, limit) -> put(limits, Limits.MODEL + name, limit));
-        put(limits, Limits.STEPS_PER_MINUTE, given.stepsPerMinute());
-        given.toolsPerMinute().forEach((name, limit) -> put(limits, Limits.TOOL_PER_MINUTE + name, limit));
-        given.modelsPerMinute().forEach((name, limit) -> put(limits, Limits.MODEL_PER_MINUTE + name, limit));
-        given.modelTokensPerMinute()
-                .forEach((name, limit) -> put(limits, Limits.MODEL_TOKENS_PER_MINUTE + name, limit));
+        put(limits, LimitName.TOOL, given.tools());
+        put(limits, LimitName.MODEL, given.models());
+        put(limits, LimitName.TOOL_PER_MINUTE, given.toolsPerMinute());
+        put(limits, LimitName.MODEL_PER_MINUTE, given.modelsPerMinute());
+        put(limits, LimitName.MODEL_TOKENS_PER_MINUTE, given.modelTokensPerMinute());
+        put(limits, LimitName.AGENT_PER_MINUTE, given.agentsPerMinute());
         return limits;
     }
 
-    private static void put(Map<String, Optional<BigDecimal>> limits, String name, @Nullable Optional<Long> limit) {
+    private static void put(Map<String, Optional<BigDecimal>> limits, LimitName name,
+            @Nullable Optional<Long> limit) {
         if (limit != null) {
-            limits.put(name, limit.map(BigDecimal::valueOf));
+            limits.put(name.text(), limit.map(BigDecimal::valueOf));
         }
+    }
+
+    private static void put(Map<String, Optional<BigDecimal>> limits, LimitName name,
+            Map<String, Optional<Long>> given) {
+        given.forEach((of, limit) -> limits.put(name.of(of), limit.map(BigDecimal::valueOf)));
     }
 
     private ApiResponse change(ApiRequest request, Workspace.Change body) {
@@ -245,21 +252,11 @@ public final class WorkspaceActions {
     }
 
     private static WorkspaceLimits limits(Limits limits) {
-        return new WorkspaceLimits(limits.of(Limits.OPEN_RUNS), limits.of(Limits.STEPS),
-                limits.of(Limits.RUNS_PER_MINUTE), limits.of(Limits.STORAGE_BYTES),
-                limits.of(Limits.REQUESTS_PER_MINUTE), limits.usdPerMonth(), named(limits, Limits.TOOL),
-                named(limits, Limits.MODEL), limits.of(Limits.STEPS_PER_MINUTE),
-                named(limits, Limits.TOOL_PER_MINUTE), named(limits, Limits.MODEL_PER_MINUTE),
-                named(limits, Limits.MODEL_TOKENS_PER_MINUTE));
-    }
-
-    private static Map<String, Long> named(Limits limits, String prefix) {
-        Map<String, Long> named = new TreeMap<>();
-        limits.byName().forEach((name, most) -> {
-            if (name.startsWith(prefix)) {
-                named.put(name.substring(prefix.length()), most.longValueExact());
-            }
-        });
-        return named;
+        return new WorkspaceLimits(limits.of(LimitName.OPEN_RUNS), limits.of(LimitName.STEPS),
+                limits.of(LimitName.RUNS_PER_MINUTE), limits.of(LimitName.STORAGE_BYTES),
+                limits.of(LimitName.REQUESTS_PER_MINUTE), limits.usdPerMonth(), limits.each(LimitName.TOOL),
+                limits.each(LimitName.MODEL), limits.of(LimitName.STEPS_PER_MINUTE),
+                limits.each(LimitName.TOOL_PER_MINUTE), limits.each(LimitName.MODEL_PER_MINUTE),
+                limits.each(LimitName.MODEL_TOKENS_PER_MINUTE), limits.each(LimitName.AGENT_PER_MINUTE));
     }
 }

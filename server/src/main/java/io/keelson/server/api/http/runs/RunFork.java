@@ -43,8 +43,10 @@ import tools.jackson.databind.node.ObjectNode;
  * over. From a turn of a task it takes over the task's turns before that one as well.
  */
 public final class RunFork {
-    /** A task's id and a round of the task. */
-    private static final Pattern ROUND = Pattern.compile("(.*)#([1-9][0-9]{0,5})");
+    /** A task's id and a round of the task, {@code collect#7} or as the run shows it, {@code collect[7]}. */
+    private static final Pattern ROUND = Pattern.compile("(.*)(?:#([1-9][0-9]{0,5})|\\[([1-9][0-9]{0,5})])");
+    /** A task of a round of a group. */
+    private static final Pattern MEMBER = Pattern.compile("(.*)\\[([1-9][0-9]{0,5})]\\..*");
     private static final int MAX_OUTPUT = 262_144;
 
     /**
@@ -73,7 +75,9 @@ public final class RunFork {
 
     private ApiResponse fork(ApiRequest request, RunAction.Fork given) throws InterruptedException {
         Matcher ofRound = ROUND.matcher(given.task());
-        int round = ofRound.matches() ? Integer.parseInt(ofRound.group(2)) : 0;
+        int round = ofRound.matches()
+                ? Integer.parseInt(ofRound.group(2) == null ? ofRound.group(3) : ofRound.group(2))
+                : 0;
         RunAction.Fork body = round == 0 ? given
                 : new RunAction.Fork(ofRound.group(1), given.turn(), given.overrides(), given.inputs(), given.calls(),
                         given.taskOnly(), given.name());
@@ -88,8 +92,12 @@ public final class RunFork {
         }
         CheckedMission mission = mission(request.workspace(), source, body, round);
         if (mission.plan().tasks().stream().noneMatch(each -> each.id().equals(task))) {
+            Matcher member = MEMBER.matcher(task);
             throw ApiProblem.of("UNKNOWN_REFERENCE", "/task",
-                    "the run's plan has no task '" + Excerpt.piece(task) + "'");
+                    "the run's plan has no task '" + Excerpt.piece(task) + "'" + (member.matches()
+                            ? "; a group is forked from a round as a whole: '" + Excerpt.piece(member.group(1)) + "#"
+                                    + member.group(2) + "'"
+                            : ""));
         }
         Map<String, UUID> completed = reads.read((runs, c) -> runs.completed(c, request.workspace(), source));
         Map<String, UUID> carried = carried(mission.plan(), task, completed);
@@ -158,6 +166,11 @@ public final class RunFork {
             throw ApiProblem.of("UNKNOWN_REFERENCE", "/task",
                     "the task '" + Excerpt.piece(body.task()) + "' has no rounds");
         }
+        int max = repeat.path("max").asInt(Repeat.DEFAULT_ROUNDS);
+        if (round > max) {
+            throw ApiProblem.of("OUT_OF_RANGE", "/task",
+                    "the task '" + Excerpt.piece(body.task()) + "' has at most " + max + " rounds");
+        }
         repeat.remove("after");
         if (round == 1) {
             return;
@@ -169,10 +182,6 @@ public final class RunFork {
         if (JsonSize.chars(output, MAX_OUTPUT) > MAX_OUTPUT) {
             throw ApiProblem.of("TOO_LONG", "/task",
                     "the output of round " + (round - 1) + " has more than " + MAX_OUTPUT + " characters");
-        }
-        if (round > repeat.path("max").asInt(Repeat.DEFAULT_ROUNDS)) {
-            throw ApiProblem.of("OUT_OF_RANGE", "/task", "the task has at most "
-                    + repeat.path("max").asInt(Repeat.DEFAULT_ROUNDS) + " rounds");
         }
         repeat.putObject("after").put("round", round - 1).set("output", output);
     }

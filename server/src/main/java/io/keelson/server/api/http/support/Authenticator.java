@@ -2,10 +2,10 @@ package io.keelson.server.api.http.support;
 
 import io.javalin.http.Context;
 import io.javalin.http.HandlerType;
+import io.keelson.api.tenant.LimitName;
 import io.keelson.server.tenant.auth.ApiKeyLookup;
 import io.keelson.server.tenant.auth.Caller;
 import io.keelson.server.tenant.auth.Scope;
-import io.keelson.server.tenant.workspace.Limits;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -173,7 +173,7 @@ public final class Authenticator {
             if (state.exhausted()) {
                 throw ApiProblem.of(ErrorCode.REQUEST_LIMIT_REACHED, "an API key of this workspace may send "
                         + state.perMinute() + " requests a minute; nothing was changed")
-                        .with("limit", Limits.REQUESTS_PER_MINUTE)
+                        .with("limit", LimitName.REQUESTS_PER_MINUTE.text())
                         .header("Retry-After", Long.toString(state.retryAfter()));
             }
         }

@@ -2,8 +2,8 @@ package io.keelson.server.api.http.support;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.keelson.api.tenant.LimitName;
 import io.keelson.server.tenant.auth.Caller;
-import io.keelson.server.tenant.workspace.Limits;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.function.LongSupplier;
@@ -57,7 +57,7 @@ public final class RequestRate {
 
     /** Counts a request; null where the key has no limit. One too many takes nothing from those to come. */
     @Nullable State count(Caller caller) {
-        Long limit = caller.limits().of(Limits.REQUESTS_PER_MINUTE);
+        Long limit = caller.limits().of(LimitName.REQUESTS_PER_MINUTE);
         if (limit == null) {
             return null;
         }

@@ -1,5 +1,6 @@
 package io.keelson.server.api.http.workers;
 
+import io.keelson.api.tenant.LimitName;
 import io.keelson.api.worker.UploadedArtifact;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
@@ -16,7 +17,6 @@ import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.dispatch.RemoteDispatch;
 import io.keelson.server.engine.dispatch.Upload;
 import io.keelson.server.tenant.auth.Scope;
-import io.keelson.server.tenant.workspace.Limits;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -82,7 +82,7 @@ public final class UploadActions {
             return problem.header("Retry-After", RETRY_SECONDS);
         }
         return code == ErrorCode.STORAGE_LIMIT_REACHED
-                ? problem.with("limit", Limits.STORAGE_BYTES).header("Retry-After", STORAGE_RETRY_SECONDS)
+                ? problem.with("limit", LimitName.STORAGE_BYTES.text()).header("Retry-After", STORAGE_RETRY_SECONDS)
                 : problem;
     }
 

@@ -1,5 +1,6 @@
 package io.keelson.server.engine.store.read;
 
+import io.keelson.api.tenant.LimitName;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.Explain;
 import io.keelson.core.decide.RunRow;
@@ -19,6 +20,7 @@ import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.RunStore;
 import io.keelson.server.engine.store.RunTurn;
 import io.keelson.server.engine.store.VersionRules;
+import io.keelson.server.engine.store.WorkLimits;
 import io.keelson.server.engine.store.sql.ModelName;
 import io.keelson.server.engine.store.sql.ViewLoader;
 import java.sql.Array;
@@ -39,7 +41,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -75,27 +76,25 @@ public final class Explainer {
              limit 1000""";
 
     /** The workspace's reached limits with their values; queried only where limits exist. */
-    private static final String FULL = """
-            select reached.name, reached.text from (select ?::uuid as id) w cross join lateral (
-                select l.name, l.name || '=' || trim_scale(l.most) as text
-                  from workspace_limits l
-                 where l.workspace_id = w.id and (l.name = 'steps' or l.name like 'tool:%' or l.name like 'model:%')
-                   and l.most <= (select count(*) from work_queue q
-                        where q.workspace_id = l.workspace_id and q.holder is not null
-                          and case when l.name = 'steps' then true
-                              when l.name like 'tool:%' then q.tool = substr(l.name, length('tool:') + 1)
-                              else q.model = substr(l.name, length('model:') + 1) end)
+    private static final Sql FULL = Sql.of("""
+            select reached.name, reached.text from (
+                select l.name, split_part(l.name, ':', 1) as kind, substr(l.name, strpos(l.name, ':') + 1) as of, l.most,
+                        l.name || '=' || trim_scale(l.most) as text
+                  from workspace_limits l where l.workspace_id = :workspace) l
+             cross join lateral (
+                select l.name, l.text
+                 where l.kind = any (:at_a_time) and l.most <= (select count(*) from work_queue q
+                        where q.workspace_id = :workspace and q.holder is not null
+                          and case l.kind when 'tool' then q.tool = l.of when 'model' then q.model = l.of else true end)
                 union all
-                select l.name, l.name || '=' || trim_scale(l.most) || case when l.most = 0 then ''
+                select l.name, l.text || case when l.most = 0 then ''
                         else ', which admits a step at ' || to_char(
                             date_trunc('second', n.next_at + interval '999999 microseconds') at time zone 'UTC',
                             'YYYY-MM-DD"T"HH24:MI:SS"Z"') end
-                  from workspace_limits l
-                  left join work_rates r on r.workspace_id = l.workspace_id and r.name = l.name
+                  from (select) one
+                  left join work_rates r on r.workspace_id = :workspace and r.name = l.name
                  cross join lateral (select r.admitted_until - interval '500 milliseconds' as next_at) n
-                 where l.workspace_id = w.id and (l.name = 'steps_per_minute' or l.name like 'tool_per_minute:%'
-                        or l.name like 'model_per_minute:%' or l.name like 'model_tokens_per_minute:%')
-                   and (l.most = 0 or n.next_at > clock_timestamp())) reached""";
+                 where l.kind = any (:rates) and (l.most = 0 or n.next_at > clock_timestamp())) reached""");
 
     /** The last pause of each run, from the pack of events that has it. */
     private static final String PAUSES = """
@@ -136,7 +135,7 @@ public final class Explainer {
               join orchestration_steps s on s.id = g.step_id and s.lease_epoch = g.lease_epoch and s.state = 'running'
               join orchestration_tasks t on t.id = s.task_id
               join workspace_limits l on l.workspace_id = g.workspace_id
-                    and (l.name like 'model_per_minute:%' or l.name like 'model_tokens_per_minute:%')
+                    and split_part(l.name, ':', 1) = any (:rates)
               join work_rates r on r.workspace_id = l.workspace_id and r.name = l.name
              cross join lateral (select r.admitted_until - interval '500 milliseconds' as next_at) n
              where g.run_id = :run and (:task::uuid is null or s.task_id = :task)
@@ -189,10 +188,8 @@ public final class Explainer {
         }
 
         @Override
-        public @Nullable String full(String tool, String input) {
-            String model = ModelName.of(input);
-            return Stream.of("steps", "tool:" + tool, "model:" + model, "steps_per_minute", "tool_per_minute:" + tool,
-                    "model_per_minute:" + model, "model_tokens_per_minute:" + model).map(full::get)
+        public @Nullable String full(String tool, String input, @Nullable String agent) {
+            return WorkLimits.names(tool, ModelName.of(input), agent == null ? "" : agent).map(full::get)
                     .filter(Objects::nonNull).findFirst().orElse(null);
         }
 
@@ -255,7 +252,9 @@ public final class Explainer {
                 explained(view, around(c, workspaceId, Map.of(runId, view), branch(c, view, task)), task, step);
         List<Explanation> all = new ArrayList<>(waits.reasons());
         all.addAll(DIFFERENCES.on(c).set("run", runId).set("task", task).set("step", step).all(Explainer::difference));
-        all.addAll(RATES.on(c).set("run", runId).set("task", task).set("step", step).all(Explainer::rate));
+        all.addAll(RATES.on(c).set("run", runId).set("task", task).set("step", step).setTexts("rates",
+                List.of(LimitName.MODEL_PER_MINUTE.text(), LimitName.MODEL_TOKENS_PER_MINUTE.text()))
+                .all(Explainer::rate));
         return new Explained(all, waits.tasksLeftOut());
     }
 
@@ -360,7 +359,9 @@ public final class Explainer {
 
     private static Map<String, String> full(Connection c, UUID workspaceId) throws SQLException {
         Map<String, String> full = new HashMap<>();
-        each(c, FULL, workspaceId, row -> full.put(row.getString("name"), row.getString("text")));
+        FULL.on(c).set("workspace", workspaceId).setTexts("at_a_time", WorkLimits.names(LimitName::atATime))
+                .setTexts("rates", WorkLimits.names(LimitName::rate))
+                .all(row -> full.put(row.getString("name"), row.getString("text")));
         return full;
     }
 

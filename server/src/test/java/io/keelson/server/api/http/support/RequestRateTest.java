@@ -2,6 +2,7 @@ package io.keelson.server.api.http.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.api.tenant.LimitName;
 import io.keelson.server.tenant.auth.Caller;
 import io.keelson.server.tenant.auth.Principal;
 import io.keelson.server.tenant.workspace.Limits;
@@ -65,7 +66,7 @@ class RequestRateTest {
     private static Caller caller(Long perMinute) {
         return new Caller(UUID.randomUUID(), UUID.randomUUID(), new Principal(Principal.Kind.SERVICE, "x"), Set.of(),
                 false, perMinute == null ? Limits.NONE
-                        : new Limits(Map.of(Limits.REQUESTS_PER_MINUTE, BigDecimal.valueOf(perMinute))),
+                        : new Limits(Map.of(LimitName.REQUESTS_PER_MINUTE.text(), BigDecimal.valueOf(perMinute))),
                 null);
     }
 }
