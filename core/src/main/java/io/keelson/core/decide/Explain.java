@@ -441,8 +441,8 @@ public final class Explain {
     }
 
     /**
-     * The task that chooses the innermost branch around a task: the task itself if it chooses, of the task that ends a switch the one
-     * that chooses its branch; null without one.
+     * The task that chooses the innermost branch around a task: the task itself if it chooses, and the chooser of a switch for the
+     * task that ends the switch; null without one.
      */
     public static @Nullable TaskRow chooser(RunView view, TaskRow task) {
         Flow flow = task.spec().policy().flow();

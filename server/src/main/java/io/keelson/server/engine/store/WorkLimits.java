@@ -106,7 +106,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
      *
      * @param tool null for any tool
      * @param model null for any model
-     * @param agent null for any agent, and for none
+     * @param agent null for the work of all agents, and for work without an agent
      */
     record Full(UUID workspaceId, @Nullable String tool, @Nullable String model, @Nullable String agent) {}
 
