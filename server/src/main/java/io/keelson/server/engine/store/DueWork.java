@@ -57,8 +57,7 @@ final class DueWork {
 
     /**
      * The head of each workspace's, tool's and model's range of the index, found by skipping from range to range: the
-     * cost depends on the number of ranges, not on the rows in them. The text in braces makes the ranges those
-     * of a workspace's, tool's, model's and agent's work.
+     * cost depends on the number of ranges, not on the rows in them. The text in braces belongs to a search by agent as well.
      */
     private static final String HEADS = """
             with recursive heads (workspace_id, tool, model, {agent, }priority, queued_at) as (

@@ -192,7 +192,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
                 .anyMatch(each -> most.containsKey(new Key(workspaceId, each, model)));
     }
 
-    /** The names of these limits, without those of tools, models and agents. */
+    /** The names of these limits, without the name of a tool, model or agent. */
     public static List<String> names(Predicate<LimitName> which) {
         return Arrays.stream(LimitName.values()).filter(which).map(LimitName::text).toList();
     }
