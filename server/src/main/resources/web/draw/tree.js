@@ -57,7 +57,7 @@ export function rows(nodes, { opened, hideDone, trouble, text, stepsOf }) {
       continue;
     }
     const items = node.items.filter(wanted);
-    if (!items.length) continue;
+    if (!items.length && !(node.parent && wanted(node.parent))) continue;
     const open = opened.has(node.id);
     all.push({ id: node.id, level: 1, group: node, kids: items.length, open });
     if (open) items.forEach((task) => addTask(task, 2));

@@ -246,7 +246,7 @@ class Drawer extends Part {
         }
       </dl>
       ${this.#value('Item', task, 'item', `/tasks/${row.id}`, (each) => each.item)}${this.#value('Output', task, 'output', `/tasks/${row.id}/output`)}
-      <h2>Steps <span class="soft">${this.steps.length}</span></h2>
+      ${task.max_rounds && !this.steps.length ? nothing : html`<h2>Steps <span class="soft">${this.steps.length}</span></h2>`}
       <ol class="stack">
         ${this.steps.slice(-MOST_STEPS).map((step) => this.#step(step))}
       </ol>

@@ -190,10 +190,12 @@ class Graph extends Part {
         counts[familyOf(row)] = 1;
       }
     }
+    const whole = single ? null : this.data.byKey?.get(boxes.id[i].replace(/^group:/, ''));
     return {
       counts,
       single,
       of:
+        (whole?.state === 'failed' ? 'failed' : null) ??
         FAMILIES.toReversed().find((each) => counts[each] && LOUD.includes(each)) ??
         FAMILIES.find((each) => counts[each]) ??
         'waits',

@@ -50,6 +50,23 @@ class DashboardFlowTest extends DashboardChecks {
         sees(page.locator(".why").getByText("switch 'route' chose branch 'bug'"));
     }
 
+    /** All tasks of its rounds have completed. */
+    @Test
+    void groupWithoutRoundsLeftIsDrawnAsFailed() {
+        String failed = api.create("""
+                {"name": "exhausted", "start": true, "plan": {"tasks": [
+                  {"id": "essay", "title": "Write and review", "repeat": {"until": "false", "max": 2},
+                   "group": [{"id": "draft", "steps": [{"tool": "noop"}]}]}]}}""");
+        api.awaitState(failed, "failed");
+
+        Page page = browser.signedIn("/ui/runs/" + failed + "?view=graph");
+        PlaywrightAssertions.assertThat(page.locator(".box.x-failed")).containsText("round 2 of 2");
+        page.navigate(page.url().replace("?view=graph", ""));
+        page.getByLabel("Only trouble").check();
+        Locator row = page.locator(".tree-row").filter(text("Write and review"));
+        PlaywrightAssertions.assertThat(row.locator(".i-failed")).isVisible();
+    }
+
     private static Locator.FilterOptions text(String text) {
         return new Locator.FilterOptions().setHasText(text);
     }
