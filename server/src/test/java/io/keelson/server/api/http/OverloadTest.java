@@ -84,7 +84,11 @@ class OverloadTest {
         Duration recovery = Duration.ofNanos(System.nanoTime() - end);
         for (var call : calls.entrySet()) {
             ApiServer.Answer answer = call.getValue().get();
-            if (answer.status() == 201) {
+            while (answer.status() == 503 && answer.json().get("code").stringValue().equals("DATABASE_UNAVAILABLE")) {
+                // its outcome is unknown on a machine so busy that the database is held for longer than a request waits
+                answer = api.post("/api/v1/runs", mission(call.getKey()));
+            }
+            if (answer.status() == 200 || answer.status() == 201) {
                 accepted.add(call.getKey());
                 api.awaitState(answer.json().get("id").stringValue(), "completed");
             } else {

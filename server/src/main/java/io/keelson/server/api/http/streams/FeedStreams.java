@@ -95,9 +95,10 @@ public final class FeedStreams {
         Set<UUID> runs = request.query().ids("run_id").isEmpty() ? Set.of() : streams.once(() -> runs(request));
         Duration digest = Duration.ofMillis(query.integer("digest_ms", 0));
         long seen = Math.max(after, Streams.lastSeen(request, -1));
-        long head = heads.read(this);
-        return streams.stream(request, stream -> new Feed(stream, request, types, runs, digest,
-                seen < 0 ? head : Math.min(seen, head), head));
+        return streams.stream(request, stream -> {
+            long head = streams.patiently(() -> heads.read(this));
+            return new Feed(stream, request, types, runs, digest, seen < 0 ? head : Math.min(seen, head), head);
+        });
     }
 
     private static Set<String> types(@Nullable String text, List<String> known) {

@@ -1,24 +1,31 @@
 package io.keelson.server.api.http.support;
 
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
-/** Signals all waiting threads that the server stops. */
+/**
+ * Signals all waiting threads that the server stops. Thousands of threads wait at a time, so the end of one wait costs the same with any
+ * number of others: a latch would look at all of them.
+ */
 public final class ShutdownSignal {
+    private static final long MILLI = 1_000_000;
 
-    private final CountDownLatch begun = new CountDownLatch(1);
+    private volatile boolean begun;
 
-    public void begin() {
-        begun.countDown();
+    public synchronized void begin() {
+        begun = true;
+        notifyAll();
     }
 
     public boolean hasBegun() {
-        return begun.getCount() == 0;
+        return begun;
     }
 
     /** Waits so long, or until the server stops; true when it does. */
-    public boolean await(Duration time) throws InterruptedException {
-        return begun.await(time.toNanos(), TimeUnit.NANOSECONDS);
+    public synchronized boolean await(Duration time) throws InterruptedException {
+        long end = System.nanoTime() + time.toNanos();
+        for (long left = time.toNanos(); !begun && left > 0; left = end - System.nanoTime()) {
+            wait(left / MILLI, (int) (left % MILLI));
+        }
+        return begun;
     }
 }
