@@ -16,8 +16,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A process with clients that read event streams slowly, and clients that send the head of a request slowly: threads of a process take
- * turns, so clients in the server's process would delay it whatever it does. All connect together at {@link #connect}.
+ * A process with clients that read event streams slowly, and clients that send the head of a request slowly: virtual
+ * threads of a process share its processors in turn, so clients in the server's process would delay it. All connect together at
+ * {@link #connect}.
  */
 final class SlowClients implements AutoCloseable {
     private static final Duration BYTE_PACE = Duration.ofSeconds(1);

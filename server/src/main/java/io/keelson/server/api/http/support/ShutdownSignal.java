@@ -3,8 +3,8 @@ package io.keelson.server.api.http.support;
 import java.time.Duration;
 
 /**
- * Signals all waiting threads that the server stops. Thousands of threads wait at a time, so the end of one wait costs the same with any
- * number of others: a latch would look at all of them.
+ * Signals all waiting threads that the server stops. Thousands of threads wait at a time, so the cost of the end of one wait does not
+ * grow with the number of others, as it does with a latch.
  */
 public final class ShutdownSignal {
     private static final long MILLI = 1_000_000;
