@@ -1,8 +1,10 @@
 package io.keelson.server.base.expr;
 
+import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.server.base.compute.Computation;
+import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.JsonSize;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,8 +32,10 @@ public final class Expressions {
 
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
     private static final int MAX_TEMPLATE_DEPTH = 200;
-    /** Templates, and programs, that are kept parsed. */
+    /** Templates, programs, and trees of templates, that are kept parsed. */
     private static final int MAX_CACHED = 2_000;
+    /** A longer tree of templates is parsed each time. */
+    private static final int MAX_CACHED_CHARS = 4_000;
 
     /** Work within these bounds runs on the calling thread: a handover would take longer. */
     private static final ExpressionLimits AT_ONCE = new ExpressionLimits(Duration.ofMillis(2), 1_000, 64 << 10,
@@ -42,8 +46,16 @@ public final class Expressions {
     private final ExpressionLimits limits;
     private final LoadingCache<String, Template> templates;
     private final LoadingCache<String, JqProgram> programs;
+    private final Cache<String, Parsed> trees;
     private final Computation computation;
     private final @Nullable Tenant tenant;
+
+    /**
+     * A tree of templates with what it names.
+     *
+     * @param json never to be changed: evaluations share it
+     */
+    public record Parsed(JsonNode json, References references, boolean plain) {}
 
     /**
      * The owner of evaluations, and actions around an evaluation on another thread.
@@ -65,21 +77,23 @@ public final class Expressions {
         this(limits, Caffeine.newBuilder().maximumSize(MAX_CACHED).build(Template::parse),
                 Caffeine.newBuilder().maximumSize(MAX_CACHED)
                         .build(text -> JqProgram.compile(text, limits.expressionChars())),
-                computation, null);
+                Caffeine.newBuilder().maximumSize(MAX_CACHED).build(), computation, null);
     }
 
     private Expressions(ExpressionLimits limits, LoadingCache<String, Template> templates,
-            LoadingCache<String, JqProgram> programs, Computation computation, @Nullable Tenant tenant) {
+            LoadingCache<String, JqProgram> programs, Cache<String, Parsed> trees, Computation computation,
+            @Nullable Tenant tenant) {
         this.limits = limits;
         this.templates = templates;
         this.programs = programs;
+        this.trees = trees;
         this.computation = computation;
         this.tenant = tenant;
     }
 
     /** Expressions for a tenant: a long evaluation takes its turn in the computation. */
     public Expressions on(Tenant whom) {
-        return new Expressions(limits, templates, programs, computation, whom);
+        return new Expressions(limits, templates, programs, trees, computation, whom);
     }
 
     /** The threads for tenants' computations. */
@@ -130,8 +144,16 @@ public final class Expressions {
      * @throws ExpressionException when one cannot be parsed, fails, gives several values, or goes over its bounds; {@code OUTPUT_INVALID} for a value of too many levels
      */
     public JsonNode resolve(JsonNode template, JsonNode scope) {
-        Usage usage = usage(template);
-        if (tenant == null || usage.plain) {
+        return resolve(template, usage(template).plain, scope);
+    }
+
+    /** {@link #resolve(JsonNode, JsonNode)} of a parsed tree. */
+    public JsonNode resolve(Parsed template, JsonNode scope) {
+        return resolve(template.json, template.plain, scope);
+    }
+
+    private JsonNode resolve(JsonNode template, boolean plain, JsonNode scope) {
+        if (tenant == null || plain) {
             return resolve(template, scope, limits);
         }
         try {
@@ -218,7 +240,21 @@ public final class Expressions {
 
     /** Names in the template's expressions, without running them. Expressions that do not parse have none. */
     public References references(JsonNode template) {
-        Usage usage = usage(template);
+        return references(usage(template));
+    }
+
+    /** A tree of templates, parsed once for all runs of a plan. */
+    public Parsed parsed(String json) {
+        return json.length() > MAX_CACHED_CHARS ? parse(json) : Objects.requireNonNull(trees.get(json, this::parse));
+    }
+
+    private Parsed parse(String json) {
+        JsonNode tree = Json.read(json);
+        Usage usage = usage(tree);
+        return new Parsed(tree, references(usage), usage.plain);
+    }
+
+    private static References references(Usage usage) {
         return new References(usage.below("tasks"), usage.reachesAll("tasks"), usage.below("steps"),
                 usage.reachesAll("steps"), usage.below("inputs"), usage.reachesAll("inputs"), usage.others(),
                 usage.secrets, usage.whole, usage.roots);

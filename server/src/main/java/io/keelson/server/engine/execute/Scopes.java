@@ -5,6 +5,7 @@ import io.keelson.server.base.compute.Computation;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.expr.ExpressionException;
 import io.keelson.server.base.expr.Expressions;
+import io.keelson.server.base.expr.Expressions.Parsed;
 import io.keelson.server.base.expr.References;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.read.EndedSteps;
@@ -127,10 +128,12 @@ public final class Scopes {
      */
     public ToolInput resolveInput(UUID workspace, UUID run, UUID task, String template) {
         if (!namesSecrets(template)) {
-            JsonNode plain = Json.read(template);
-            return new ToolInput(template.contains("${")
-                    ? of(() -> workspace, run).resolve(plain, of(run, task, plain))
-                    : plain, Redaction.NONE);
+            if (!template.contains("${")) {
+                return new ToolInput(Json.read(template), Redaction.NONE);
+            }
+            Parsed parsed = expressions.parsed(template);
+            return new ToolInput(of(() -> workspace, run).resolve(parsed,
+                    read(run, task, toRead(parsed.references()), new EndedSteps())), Redaction.NONE);
         }
         JsonNode tree = Json.read(template);
         Opened opened = open(workspace, tree);
@@ -147,7 +150,7 @@ public final class Scopes {
         if (!template.contains("${")) {
             return true;
         }
-        References named = expressions.references(Json.read(template));
+        References named = expressions.parsed(template).references();
         return !named.all() && !named.allSteps() && named.steps().isEmpty() && !named.allTasks()
                 && named.others().isEmpty() && named.secrets().isEmpty();
     }
@@ -160,12 +163,12 @@ public final class Scopes {
      */
     JsonNode resolveInput(UUID workspace, UUID run, UUID task, String template, ChainScope chain)
             throws InterruptedException {
-        JsonNode plain = Json.read(template);
         if (!template.contains("${")) {
-            return plain;
+            return Json.read(template);
         }
-        References named = expressions.references(plain);
-        return of(() -> workspace, run).resolve(plain,
+        Parsed parsed = expressions.parsed(template);
+        References named = parsed.references();
+        return of(() -> workspace, run).resolve(parsed,
                 chain.of(named, toRead(named), (wanted, ended) -> read(run, task, wanted, ended)));
     }
 

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 import tools.jackson.databind.node.StringNode;
 
 @Timeout(60)
@@ -312,5 +313,22 @@ class ExpressionsTest {
 
     private static JsonNode json(String text) {
         return JSON.readTree(text);
+    }
+
+    /** Two values of one parsed tree, of which the first is changed by its reader. */
+    @Test
+    void aParsedTreeIsSharedAndNeverChanged() {
+        String text = "{\"list\": [1, {\"at\": \"${ .steps.a.output }\"}], \"plain\": {\"n\": 1}}";
+        Expressions.Parsed parsed = expressions.parsed(text);
+        assertThat(expressions.parsed(text)).isSameAs(parsed);
+        assertThat(parsed.references()).isEqualTo(expressions.references(json(text)));
+
+        JsonNode first = expressions.resolve(parsed, json("{\"steps\": {\"a\": {\"output\": {\"x\": 1}}}}"));
+        assertThat(first).isEqualTo(json("{\"list\": [1, {\"at\": {\"x\": 1}}], \"plain\": {\"n\": 1}}"));
+        ((ObjectNode) first.get("plain")).put("n", 2);
+        ((ObjectNode) first.at("/list/1")).put("at", 2);
+        assertThat(expressions.resolve(parsed, json("{\"steps\": {\"a\": {\"output\": 2}}}")))
+                .isEqualTo(json("{\"list\": [1, {\"at\": 2}], \"plain\": {\"n\": 1}}"));
+        assertThat(parsed.json()).isEqualTo(json(text));
     }
 }
