@@ -18,6 +18,7 @@ import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.CallGate;
+import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.SignalWait;
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.engine.store.sql.Column;
@@ -71,6 +72,9 @@ final class StepsTable {
         }
     }
 
+    /** The value of {@code retry} in both statements that insert: of each row it would be parsed as JSON, of the text once. */
+    private static final String RETRY = "coalesce(retry, '" + TextColumns.retry(RetryPolicy.STEP) + "')";
+
     private static final List<Column<New>> PLANNED = List.of(uuid("id", n -> n.row().id()),
             uuid("run_id", n -> n.owner.run().id()), uuid("task_id", n -> n.row().task().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt_of_run", n -> n.owner.attempt()),
@@ -79,7 +83,7 @@ final class StepsTable {
             text("tool", n -> n.row().spec().tool()), integer("position", n -> n.row().position()),
             integer("turn", n -> n.row().turn()), integer("lane", n -> n.row().lane()),
             json("input", n -> n.row().spec().input()),
-            json("retry", n -> TextColumns.retry(n.row().spec().retry())),
+            json("retry", n -> retry(n.row().spec().retry())),
             bigint("timeout_ms", n -> n.row().spec().timeout().toMillis()));
 
     static final RowSetStatement<New> INSERT = new RowSetStatement<>("keelson_step_new", """
@@ -89,13 +93,13 @@ final class StepsTable {
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
                 output_hash, model, usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, kept_hold,
                 call_result, called_by, created_at)
-            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
+            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, %s,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
                 resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
                 usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, kept_hold, call_result,
                 called_by, {now}
-              from {rows}""",
+              from {rows}""".formatted(RETRY),
             Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
                     word("state_type", n -> n.row().state().type().wire()),
                     integer("attempt", n -> n.row().attempt()), integer("failures", n -> n.row().failures()),
@@ -126,11 +130,11 @@ final class StepsTable {
             insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
                 position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, deliveries, lease_epoch, started_at,
                 created_at)
-            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
+            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, %s,
                 timeout_ms, s.state, s.state, s.claims, s.claims, s.claims, started_at, {now}
               from {rows} cross join lateral (
                 select case when started_at is null then 'pending' else 'running' end, (started_at is not null)::integer)
-                    as s (state, claims)""",
+                    as s (state, claims)""".formatted(RETRY),
             Column.joined(PLANNED, List.of(time("started_at", n -> n.row().startedAt()))));
 
     static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_step_change", "id",
@@ -222,6 +226,11 @@ final class StepsTable {
              order by s.task_id, s.position, s.turn""".formatted(TasksTable.RESPAWNS);
 
     private StepsTable() {}
+
+    /** Null for the policy that nearly all steps have. */
+    private static @Nullable String retry(RetryPolicy policy) {
+        return policy.equals(RetryPolicy.STEP) ? null : TextColumns.retry(policy);
+    }
 
     private static @Nullable String gate(StepRow row) {
         CallGate gate = row.gate();
