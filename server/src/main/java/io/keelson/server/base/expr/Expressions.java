@@ -51,7 +51,7 @@ public final class Expressions {
     private final @Nullable Tenant tenant;
 
     /**
-     * A tree of templates with what it names.
+     * A parsed tree of templates and its references.
      *
      * @param json never to be changed: evaluations share it
      */

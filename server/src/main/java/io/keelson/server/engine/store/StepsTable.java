@@ -227,7 +227,7 @@ final class StepsTable {
 
     private StepsTable() {}
 
-    /** Null for the policy that nearly all steps have. */
+    /** JSON text; null for the usual policy. */
     private static @Nullable String retry(RetryPolicy policy) {
         return policy.equals(RetryPolicy.STEP) ? null : TextColumns.retry(policy);
     }
