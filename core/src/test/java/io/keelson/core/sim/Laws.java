@@ -31,6 +31,7 @@ final class Laws {
         new WorkLaws(after).check();
         new MoneyLaws(before, after, prices).check(events);
         new EffectLaws(before, after).check(events);
+        new VoteLaws(before, after).check(events);
         new TimeLaws(before, outages).check(events);
     }
 }

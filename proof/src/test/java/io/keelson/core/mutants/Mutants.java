@@ -24,7 +24,7 @@ final class Mutants {
     static List<Mutant> all() {
         return Stream
                 .of(leases(), turns(), calls(), dispatch(), endings(), gates(), levels(), credits(), views(), time(),
-                        rounds(), UndoMutants.all())
+                        rounds(), UndoMutants.all(), AnswerMutants.all())
                 .flatMap(List::stream).toList();
     }
 
