@@ -2,6 +2,7 @@ package io.keelson.core.decide;
 
 import io.keelson.core.decide.ChangeSet.Lot;
 import io.keelson.core.decide.ChangeSet.Pin;
+import io.keelson.core.plan.VersionBehavior;
 import io.keelson.core.run.VersionRule;
 import java.util.List;
 import java.util.Objects;
@@ -42,7 +43,7 @@ final class Versions {
      */
     static void claimed(Decision d, String tool, @Nullable String version) {
         VersionRule rule = d.capacity.version(d.run.workspaceId(), tool);
-        if (version == null || rule == null || !rule.pinned() || d.view.versions.putIfAbsent(tool, version) != null) {
+        if (version == null || rule == null || !pins(d, rule) || d.view.versions.putIfAbsent(tool, version) != null) {
             return;
         }
         d.changes.touch(d.run);
@@ -54,6 +55,12 @@ final class Versions {
                 }
             }
         }
+    }
+
+    /** Whether the run stays with a version: as its mission says, else as the rule of the tool does. */
+    private static boolean pins(Decision d, VersionRule rule) {
+        VersionBehavior own = d.run.policy().versions();
+        return own == null ? rule.pinned() : own == VersionBehavior.PINNED;
     }
 
     /** The lot of an unclaimed step of the tool; null without a rule. */

@@ -23,11 +23,12 @@ import org.jspecify.annotations.Nullable;
  * @param budget estimated cost and limits
  * @param concurrency its concurrency key; null if absent
  * @param undo when its work is undone, and the run that it undoes
+ * @param versions whether it stays with versions of workers; null for the rules of the tools
  */
 public record RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int tasksPerAgent,
         int tasksPerDefaultAgent, int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations,
         int maxFanOut, FailureRules failures, Timeouts timeouts, HumanRules humans, Hooks hooks, Budget budget,
-        @Nullable Concurrency concurrency, UndoRules undo) {
+        @Nullable Concurrency concurrency, UndoRules undo, @Nullable VersionBehavior versions) {
 
     /** The specification's defaults, for a plan that its caller submitted and so approved. */
     public static final RunPolicy DEFAULT = new RunPolicy(false, 3, 10, 5, 100, 3, false, 10, 10, 10_000);
@@ -37,7 +38,7 @@ public record RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int
             int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations, int maxFanOut) {
         this(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask, sequentialTasks,
                 maxDeliveries, maxContinuations, maxFanOut, FailureRules.DEFAULT, Timeouts.DEFAULT, HumanRules.DEFAULT,
-                Hooks.NONE, Budget.NONE, null, UndoRules.NONE);
+                Hooks.NONE, Budget.NONE, null, UndoRules.NONE, null);
     }
 
     /** A policy of a run that is undone on request only. */
@@ -47,54 +48,60 @@ public record RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int
             @Nullable Concurrency concurrency) {
         this(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask, sequentialTasks,
                 maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, budget, concurrency,
-                UndoRules.NONE);
+                UndoRules.NONE, null);
     }
 
     public RunPolicy withApprovePlan(boolean approve) {
         return new RunPolicy(approve, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
                 sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, budget,
-                concurrency, undo);
+                concurrency, undo, versions);
     }
 
     public RunPolicy with(FailureRules rules) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
                 sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, rules, timeouts, humans, hooks, budget,
-                concurrency, undo);
+                concurrency, undo, versions);
     }
 
     public RunPolicy with(Timeouts limits) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
                 sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, limits, humans, hooks, budget,
-                concurrency, undo);
+                concurrency, undo, versions);
     }
 
     public RunPolicy with(HumanRules rules) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
                 sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, rules, hooks, budget,
-                concurrency, undo);
+                concurrency, undo, versions);
     }
 
     public RunPolicy with(Hooks steps) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
                 sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, steps, budget,
-                concurrency, undo);
+                concurrency, undo, versions);
     }
 
     public RunPolicy with(Budget limits) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
                 sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, limits,
-                concurrency, undo);
+                concurrency, undo, versions);
     }
 
     public RunPolicy with(Concurrency turn) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
                 sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, budget,
-                turn, undo);
+                turn, undo, versions);
     }
 
     public RunPolicy with(UndoRules rules) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
                 sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, budget,
-                concurrency, rules);
+                concurrency, rules, versions);
+    }
+
+    public RunPolicy with(@Nullable VersionBehavior behavior) {
+        return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, budget,
+                concurrency, undo, behavior);
     }
 }

@@ -8,6 +8,7 @@ import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.ChangeSet.Lot;
 import io.keelson.core.money.Funds;
 import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.VersionBehavior;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.VersionRule;
@@ -25,7 +26,7 @@ class VersionsTest {
     private static final VersionRule FIRST = new VersionRule("1", null, 0, true);
     private static final VersionRule SECOND = new VersionRule("2", null, 0, true);
 
-    private final World world = World.accept(RunPolicy.DEFAULT, plan(task("a"), task("b")));
+    private World world = World.accept(RunPolicy.DEFAULT, plan(task("a"), task("b")));
     private @Nullable VersionRule rule = FIRST;
 
     @BeforeEach
@@ -95,6 +96,16 @@ class VersionsTest {
         assertThat(claim("b", "1")).isInstanceOf(Reply.Rejected.class);
         assertThat(lot("b")).isEqualTo(bucket("2"));
         assertThat(claim("b", "2")).isInstanceOf(Reply.Claimed.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"PINNED, false, 1", "LATEST, true, 0"})
+    void missionDecidesInPlaceOfTheRule(VersionBehavior behavior, boolean pinnedRule, int pins) {
+        world = World.accept(RunPolicy.DEFAULT.with(behavior), plan(task("a"), task("b")));
+        rule = new VersionRule("1", null, 0, pinnedRule);
+        start();
+        assertThat(claim("a", "1")).isInstanceOf(Reply.Claimed.class);
+        assertThat(changes.pins()).hasSize(pins);
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.UndoRules;
+import io.keelson.core.plan.VersionBehavior;
 import io.keelson.core.policy.Rate;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation.Planned;
@@ -27,6 +28,8 @@ import tools.jackson.databind.JsonNode;
 final class RunConfigReader {
 
     private static final List<String> AMOUNTS = List.of("hard_limit_usd", "soft_limit_usd", "min_credits");
+    /** The member of a configuration about versions of workers. */
+    static final String WORKER_VERSIONS = "worker_versions";
     private static final int MAX_SCALE = 6;
     private static final int SECONDS_PER_MINUTE = 60;
 
@@ -51,7 +54,12 @@ final class RunConfigReader {
                 timeouts(config.path("timeouts"), config.path("heartbeat")), humans(config, plan),
                 new Hooks(hook(config, "before_run", steps), hook(config, "after_run", steps)),
                 budget(config.path("budget"), plan), concurrency(config.path("concurrency")))
-                .with(new UndoRules(undoes(config, "on_failure"), undoes(config, "on_cancel"), null));
+                .with(new UndoRules(undoes(config, "on_failure"), undoes(config, "on_cancel"), null))
+                .with(versions(JsonFields.text(config, WORKER_VERSIONS)));
+    }
+
+    private static @Nullable VersionBehavior versions(@Nullable String word) {
+        return word == null ? null : word.equals("latest") ? VersionBehavior.LATEST : VersionBehavior.PINNED;
     }
 
     private static boolean undoes(JsonNode config, String when) {

@@ -23,7 +23,8 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class UndoMissions {
     private static final List<String> KEPT = List.of("budget", "limits", "timeouts", "max_agents", "max_attempts",
-            "human_timeout_seconds", "allowed_tools", "denied_tools", "untrusted_input", "approvals", "four_eyes");
+            "human_timeout_seconds", "allowed_tools", "denied_tools", "untrusted_input", "approvals", "four_eyes",
+            RunConfigReader.WORKER_VERSIONS);
     /** An undo waits for people longer than an agent works. */
     private static final int AGENT_SECONDS = 31_536_000;
     private static final int MAX_NAME = 200;

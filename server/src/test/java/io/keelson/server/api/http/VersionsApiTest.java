@@ -179,6 +179,19 @@ class VersionsApiTest {
     }
 
     @Test
+    void missionDecidesInPlaceOfTheRule() {
+        known("v.mission", "1", "2");
+        current("v.mission", "1");
+        api.create("""
+                {"name": "r", "start": true, "config": {"worker_versions": "latest"}, "plan": {"tasks": [
+                 {"id": "a", "steps": [{"tool": "v.mission"}]}, {"id": "b", "steps": [{"tool": "v.mission"}]}]}}""");
+        assertThat(claim("v.mission", "1", 20_000)).hasSize(1);
+        current("v.mission", "2");
+        assertThat(claim("v.mission", "1", 0)).isEmpty();
+        assertThat(claim("v.mission", "2", 20_000)).hasSize(1);
+    }
+
+    @Test
     void reportWithARequestKeepsItsVersion() {
         for (String behavior : List.of("pinned", "latest")) {
             String tool = "v.next." + behavior;
