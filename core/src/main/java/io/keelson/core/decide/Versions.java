@@ -57,7 +57,7 @@ final class Versions {
         }
     }
 
-    /** Whether the run stays with a version: as its mission says, else as the rule of the tool does. */
+    /** Whether the run stays with a version: by its mission, else by the rule of the tool. */
     private static boolean pins(Decision d, VersionRule rule) {
         VersionBehavior own = d.run.policy().versions();
         return own == null ? rule.pinned() : own == VersionBehavior.PINNED;
