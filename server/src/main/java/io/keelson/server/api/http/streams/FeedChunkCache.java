@@ -1,9 +1,6 @@
 package io.keelson.server.api.http.streams;
 
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +37,6 @@ final class FeedChunkCache {
     private static final class Chunk {
         private final ReentrantLock reading = new ReentrantLock();
         private @Nullable List<Piece> pieces;
-        /** Bytes counted as cached; guarded by the cached chunks. */
-        private long bytes;
     }
 
     /** Reads events in order. */
@@ -49,9 +44,7 @@ final class FeedChunkCache {
         List<ObjectNode> read() throws InterruptedException;
     }
 
-    private final Map<Key, Chunk> kept = new LinkedHashMap<>(MAX_KEPT, 0.75f, true);
-    private final long most;
-    private long bytes;
+    private final SizedCache<Key, Chunk> kept;
 
     FeedChunkCache() {
         this(MAX_BYTES);
@@ -59,7 +52,7 @@ final class FeedChunkCache {
 
     /** @param most maximum cached bytes; reads in progress come on top */
     FeedChunkCache(long most) {
-        this.most = most;
+        kept = new SizedCache<>(MAX_KEPT, most);
     }
 
     /** The end of the chunk that begins after that id: all end at the same ids but for the last. */
@@ -69,17 +62,14 @@ final class FeedChunkCache {
 
     List<Piece> of(UUID workspace, long after, long to, Source source) throws InterruptedException {
         Key key = new Key(workspace, after, to);
-        Chunk chunk;
-        synchronized (kept) {
-            chunk = kept.computeIfAbsent(key, missing -> new Chunk());
-        }
+        Chunk chunk = kept.get(key, Chunk::new);
         chunk.reading.lockInterruptibly();
         try {
             List<Piece> pieces = chunk.pieces;
             if (pieces == null) {
                 pieces = source.read().stream().map(FeedChunkCache::piece).toList();
                 chunk.pieces = pieces;
-                keep(key, chunk, pieces);
+                kept.grow(key, chunk, pieces.stream().mapToLong(piece -> piece.text().length + BESIDE).sum());
             }
             return pieces;
         } finally {
@@ -87,41 +77,21 @@ final class FeedChunkCache {
         }
     }
 
-    /** Evicts chunks over the limit; their readers keep them. */
-    private void keep(Key key, Chunk chunk, List<Piece> pieces) {
-        synchronized (kept) {
-            if (kept.get(key) == chunk) {
-                chunk.bytes = pieces.stream().mapToLong(piece -> piece.text().length + BESIDE).sum();
-                bytes += chunk.bytes;
-            }
-            for (Iterator<Chunk> eldest = kept.values().iterator(); (bytes > most || kept.size() > MAX_KEPT)
-                    && eldest.hasNext();) {
-                bytes -= eldest.next().bytes;
-                eldest.remove();
-            }
-        }
-    }
-
     /** Forgets all chunks: the database may have other events. */
     void clear() {
-        synchronized (kept) {
-            kept.clear();
-            bytes = 0;
-        }
+        kept.clear();
     }
 
     /** Cached bytes. */
     long bytes() {
-        synchronized (kept) {
-            return bytes;
-        }
+        return kept.bytes();
     }
 
     private static Piece piece(ObjectNode event) {
-        ObjectNode data = EventChunkCache.named(event);
+        ObjectNode data = EventTexts.named(event);
         String id = event.get("id").asString();
         return new Piece(Long.parseLong(id), event.get("seq").longValue(), data.get("type").stringValue(),
                 event.get("event_type").stringValue(), UUID.fromString(event.get("run_id").asString()),
-                event.get("task_id").stringValueOpt().orElse(null), EventChunkCache.text(id, data));
+                event.get("task_id").stringValueOpt().orElse(null), EventTexts.text(id, data));
     }
 }

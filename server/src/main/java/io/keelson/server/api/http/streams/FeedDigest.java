@@ -60,6 +60,6 @@ final class FeedDigest {
             }
         });
         runs.clear();
-        return EventChunkCache.text(Long.toString(last), data);
+        return EventTexts.text(Long.toString(last), data);
     }
 }

@@ -94,7 +94,7 @@ final class SseStream {
     }
 
     void event(String id, ObjectNode data) throws IOException {
-        write(EventChunkCache.text(id, data));
+        write(EventTexts.text(id, data));
     }
 
     /** Has no id, so that a client continues after the last event that it received. */

@@ -41,7 +41,7 @@ public final class Streams {
     private final ShutdownSignal shutdown;
     private final DatabaseHistory history;
     private final StreamLimiter limiter = new StreamLimiter();
-    private final StreamPace pace = new StreamPace();
+    private final Pace pace = new Pace();
     private final Semaphore permits = new Semaphore(READS_AT_ONCE, true);
 
     /** Opens the source of a client's stream. */
@@ -141,6 +141,28 @@ public final class Streams {
             if (shutdown.await(PAUSE)) {
                 throw new InterruptedException("the server is stopping");
             }
+        }
+    }
+
+    /**
+     * The pace at which streams begin: some at once, the others one after another. Thousands of clients may come together, for example when a
+     * server starts, and other requests need the processor meanwhile. Thread-safe.
+     */
+    static final class Pace {
+        /** Streams that begin at once. */
+        static final int AT_ONCE = 100;
+        private static final int A_SECOND = 300;
+        private static final long EACH = Duration.ofSeconds(1).toNanos() / A_SECOND;
+
+        /** The time at which all streams so far have begun at the pace. */
+        private long due;
+        private boolean begun;
+
+        /** The time until the next stream may begin, which takes its place. */
+        synchronized Duration next(long nanos) {
+            due = begun && due - nanos > 0 ? due + EACH : nanos + EACH;
+            begun = true;
+            return Duration.ofNanos(Math.max(0, due - nanos - AT_ONCE * EACH));
         }
     }
 }

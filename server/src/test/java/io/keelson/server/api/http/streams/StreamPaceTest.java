@@ -8,12 +8,12 @@ import org.junit.jupiter.api.Test;
 class StreamPaceTest {
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
-    private final StreamPace pace = new StreamPace();
+    private final Streams.Pace pace = new Streams.Pace();
 
     @Test
     void someStreamsBeginAtOnceAndTheOthersAtAPace() {
         long now = Long.MAX_VALUE - SECOND / 2;
-        for (int i = 0; i < StreamPace.AT_ONCE; i++) {
+        for (int i = 0; i < Streams.Pace.AT_ONCE; i++) {
             assertThat(pace.next(now)).isZero();
         }
         assertThat(pace.next(now)).isPositive();
