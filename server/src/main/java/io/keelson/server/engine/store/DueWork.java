@@ -183,6 +183,23 @@ final class DueWork {
 
     private static final String CANDIDATES_FROM_FLOORS = byModel(HEADS_FROM_FLOORS + FIRST_LEVEL);
 
+    /** The lots of known queues, each from the floor of its queue on. */
+    private static final String LOTS_FROM_FLOORS = byModel(HEADS_FROM_FLOORS + """
+
+            all_heads as materialized (
+                select workspace_id, tool, null as lot, model, priority, queued_at from heads
+                union all
+                select k.workspace_id, k.tool, t.lot, k.model, k.priority, first.queued_at
+                  from unnest(?::uuid[], ?::text[], ?::text[], ?::int4[], ?::timestamptz[])
+                        as k (workspace_id, tool, model, priority, floor)
+                  join unnest(?::text[], ?::text[]) as t (tool, lot) on t.tool = k.tool
+                 cross join lateral (
+                    select q.queued_at from work_queue q
+                     where q.holder is null and q.lot is not null and q.workspace_id = k.workspace_id
+                       and q.tool = k.tool and q.lot = t.lot and q.model = k.model and q.priority = k.priority
+                       and q.queued_at >= k.floor
+                     order by q.queued_at limit 1) first),""" + FIRST_LEVEL_WITH_LOTS);
+
     private static final Ranges CANDIDATES = new Ranges(HEADS + FIRST_LEVEL);
     private static final Ranges CANDIDATES_IN_ONE = new Ranges(HEADS_IN_ONE + FIRST_LEVEL);
     private static final Ranges CANDIDATES_WITH_LOTS = new Ranges(HEADS_WITH_LOTS + FIRST_LEVEL_WITH_LOTS);
@@ -486,22 +503,31 @@ final class DueWork {
         return p;
     }
 
-    private static List<Candidate> withLots(Connection c, Search search, UUID workspace, List<WorkLimits.Full> full,
+    private List<Candidate> withLots(Connection c, Search search, UUID workspace, List<WorkLimits.Full> full,
             VersionRules.Lots lots) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(CANDIDATES_WITH_LOTS.by(full))) {
+        List<String> agents = agents(full);
+        boolean bounded = floors.bounded() && agents.isEmpty();
+        try (PreparedStatement statement =
+                c.prepareStatement(bounded ? LOTS_FROM_FLOORS : CANDIDATES_WITH_LOTS.by(full))) {
             Set<String> ruled = new HashSet<>(lots.tools());
-            List<String> agents = agents(full);
+            List<String> others = search.tools().stream().filter(tool -> !ruled.contains(tool)).toList();
             int p = 1;
-            BinaryParameter.bindTexts(statement, p++,
-                    search.tools().stream().filter(tool -> !ruled.contains(tool)).toList());
-            statement.setObject(p++, workspace);
+            if (bounded) {
+                p = bind(statement, p, floors.floors(workspace, others));
+                p = bind(statement, p, floors.floors(workspace, ruled));
+            } else {
+                BinaryParameter.bindTexts(statement, p++, others);
+                statement.setObject(p++, workspace);
+            }
             BinaryParameter.bindTexts(statement, p++, lots.tools());
             BinaryParameter.bindTexts(statement, p++, lots.lots());
-            statement.setObject(p++, workspace);
-            BinaryParameter.bindTexts(statement, p++, agents);
-            statement.setObject(p++, workspace);
-            BinaryParameter.bindTexts(statement, p++, agents);
-            statement.setObject(p++, workspace);
+            if (!bounded) {
+                statement.setObject(p++, workspace);
+                BinaryParameter.bindTexts(statement, p++, agents);
+                statement.setObject(p++, workspace);
+                BinaryParameter.bindTexts(statement, p++, agents);
+                statement.setObject(p++, workspace);
+            }
             p = bindFull(statement, p, full);
             statement.setInt(p++, search.limit());
             statement.setInt(p++, search.limit());

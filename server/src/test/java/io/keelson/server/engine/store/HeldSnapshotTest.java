@@ -57,6 +57,48 @@ class HeldSnapshotTest extends QueuedWork {
         }
     }
 
+    /** A worker's search reads the lots of its version from the floors of their queues. */
+    @Test
+    void aClaimOfAToolWithARuleReadsLittle() throws Exception {
+        RunFixtures.execute(world.connection(),
+                "insert into tool_versions (workspace_id, tool, current, updated_by) values ('"
+                        + world.workspace + "', 'echo', '1', 'test')");
+        Search search = new Search(world.workspace, List.of("echo", "other"), 10, new WorkspaceRoundRobin(), "1");
+        try (Connection snapshot = hold(); Connection _ = pool) {
+            complete(startInLot(100), "worker");
+            UUID first = startInLot(100);
+            long before = blocks(() -> world.store.candidates(pool, search));
+            assertThat(world.store.candidates(pool, search)).extracting(Candidate::runId).containsExactly(first);
+            complete(first, "worker");
+            write(ROWS);
+            long whole = blocks(() -> world.store.candidates(pool, search));
+            assertThat(whole).isGreaterThan(BLOCKS_FACTOR * before);
+            awaitFloors();
+            for (int priority : List.of(100, 50, 100, 50)) {
+                UUID run = startInLot(priority);
+                long beside = blocks(() -> world.store.candidates(pool, search));
+                assertThat(world.store.candidates(pool, search)).extracting(Candidate::runId).containsExactly(run);
+                assertThat(beside).as("%d before, %d whole", before, whole)
+                        .isLessThanOrEqualTo(BLOCKS_FACTOR * before);
+                complete(run, "worker");
+                world.store.due(pool);
+            }
+            snapshot.rollback();
+        }
+    }
+
+    private UUID startInLot(int priority) throws SQLException {
+        UUID run = start(world.workspace, priority);
+        world.connection().commit();
+        world.store.versions().refresh(world.connection());
+        world.connection().commit();
+        return run;
+    }
+
+    private void complete(UUID run, String holder) throws SQLException {
+        complete(run, claim(run, holder));
+    }
+
     /** Rows of another node, of a queue and of a time that this node has seen nothing at. */
     @Test
     void rowsBelowAFloorAreFoundSoon() throws Exception {
@@ -121,9 +163,9 @@ class HeldSnapshotTest extends QueuedWork {
         try (Connection c = world.database.dedicatedConnection()) {
             c.setAutoCommit(false);
             RunFixtures.execute(c, """
-                    insert into work_queue (task_id, lane, run_id, workspace_id, tool, priority, queued_at)
+                    insert into work_queue (task_id, lane, run_id, workspace_id, tool, priority, queued_at, lot)
                     select gen_random_uuid(), 0, gen_random_uuid(), '%s', (array['echo', 'other'])[1 + n %% 2], 100,
-                        '%s'::timestamptz - interval '20 s' - n * interval '1 ms'
+                        '%s'::timestamptz - interval '20 s' - n * interval '1 ms', lpad((n / 2 %% 100)::text, 2, '0')
                       from generate_series(1, %d) n""".formatted(world.workspace, world.now, rows));
             RunFixtures.execute(c, """
                     update work_queue set holder = 'made up', lease_ms = 3000, lease_expires_at = queued_at, deadline_at = queued_at
