@@ -14,9 +14,12 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,6 +33,11 @@ import tools.jackson.databind.JsonNode;
 class VersionQueueTest {
     private static final UUID WORKSPACE = new UUID(1, 1);
     private static final String TOOL = "v.tool";
+    /** A tool without a rule. */
+    private static final String FREE = "v.free";
+    private static final int TIMED = 100;
+    /** Times of a search without a rule. The current version has 90 lots, of which a search looks into each. */
+    private static final double MAX_TIMES = 10;
     /** Rows that one node of a plan may read for a search of 20 steps. */
     private static final double MAX_ROWS = 1_000;
 
@@ -50,6 +58,7 @@ class VersionQueueTest {
         queue(c, 50_000, "'=0'", "md5('pinned' || n)::uuid");
         queue(c, 50_000, "null", "(left(md5('a' || n), 24) || lpad(to_hex(10 + n % 90), 8, '0'))::uuid");
         queue(c, 300, "null", "(left(md5('b' || n), 24) || lpad(to_hex(n % 10), 8, '0'))::uuid");
+        queue(c, FREE, 50_000, "null", "md5('free' || n)::uuid");
         while (store.versions().refresh(c)) {
             // sorts a portion of what was queued without a lot
         }
@@ -58,10 +67,14 @@ class VersionQueueTest {
     }
 
     private static void queue(Connection c, int count, String lot, String run) throws SQLException {
+        queue(c, TOOL, count, lot, run);
+    }
+
+    private static void queue(Connection c, String tool, int count, String lot, String run) throws SQLException {
         RunFixtures.execute(c, """
                 insert into work_queue (task_id, lane, run_id, workspace_id, tool, priority, queued_at, lot)
                 select gen_random_uuid(), 0, %s, '%s', '%s', 100, '2026-01-01'::timestamptz + n * interval '1 second', %s
-                  from generate_series(1, %d) n""".formatted(run, WORKSPACE, TOOL, lot, count));
+                  from generate_series(1, %d) n""".formatted(run, WORKSPACE, tool, lot, count));
     }
 
     @AfterAll
@@ -88,6 +101,32 @@ class VersionQueueTest {
                     .isNotEmpty().allSatisfy(node -> assertThat(rowsRead(node)).as(node.toPrettyString())
                             .isLessThanOrEqualTo(MAX_ROWS));
         }
+    }
+
+    /** Searches with and without a rule by turns, so that load of the machine changes both. */
+    @Test
+    void searchTakesAFewTimesThatWithoutARule() throws SQLException {
+        try (Connection c = database.dedicatedConnection()) {
+            Map<String, List<Long>> times = new TreeMap<>();
+            for (int i = 0; i < TIMED; i++) {
+                for (String version : List.of("", "0", "1", "2")) {
+                    Search search = new Search(WORKSPACE, List.of(version.isEmpty() ? FREE : TOOL), 20,
+                            new WorkspaceRoundRobin(), version.isEmpty() ? "1" : version);
+                    long begun = System.nanoTime();
+                    assertThat(store.candidates(c, search)).hasSize(20);
+                    times.computeIfAbsent(version, _ -> new ArrayList<>()).add(System.nanoTime() - begun);
+                }
+            }
+            double free = median(times.get(""));
+            times.forEach((version, all) -> System.out.printf("search of 20 steps%s: %.2f ms, %.1f times%n",
+                    version.isEmpty() ? " without a rule" : ", version " + version, median(all) / 1e6,
+                    median(all) / free));
+            assertThat(median(times.get("1")) / free).isLessThan(MAX_TIMES);
+        }
+    }
+
+    private static double median(List<Long> nanos) {
+        return nanos.stream().sorted().skip(nanos.size() / 2).findFirst().orElseThrow();
     }
 
     private static double rowsRead(JsonNode node) {
