@@ -12,12 +12,13 @@ import { commands } from './settings/commands.js';
 import { limits } from './settings/limits.js';
 import { mcp } from './settings/mcp.js';
 import { models } from './settings/models.js';
+import { notifications } from './settings/notifications.js';
 import { secrets } from './settings/secrets.js';
 import { sessions } from './settings/sessions.js';
 import { webhooks } from './settings/webhooks.js';
 
 /** Each tab: its title, the scope that reading takes, how it is read, and how it is shown. */
-const TABS = { sessions, access, agents, models, mcp, webhooks, secrets, limits, commands, audit };
+const TABS = { sessions, notifications, access, agents, models, mcp, webhooks, secrets, limits, commands, audit };
 
 /** The settings of a workspace, and the sessions of the person who looks. */
 class Settings extends Part {

@@ -77,6 +77,7 @@ class DocsTest {
             new NotRun("docs/guide/from-a-key.md", "", OWN_TOOLS),
             new NotRun("docs/guide/inbox.md", "./keelson inbox", PLACEHOLDERS),
             new NotRun("docs/guide/notifications.md", "./keelson notifications add mailto", PLACEHOLDERS),
+            new NotRun("docs/guide/notifications.md", "./keelson notifications mine", PLACEHOLDERS),
             new NotRun("docs/guide/planning.md", "./keelson run goal.yaml", OWN_TOOLS),
             new NotRun("docs/internals/proof.md", "mvn", MAVEN),
             new NotRun("docs/operate/runbooks.md", "", PLACEHOLDERS),

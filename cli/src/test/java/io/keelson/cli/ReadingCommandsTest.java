@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +30,8 @@ class ReadingCommandsTest {
     private static final Set<String> MAY_START = Set.of("run", "watch", "pause", "resume", "cancel", "fail", "retry",
             "replan", "undo", "archive restore",
             "fork", "budget", "delete", "task", "signal", "bulk stop", "approve", "reject", "resolve", "inbox assign",
-            "inbox withdraw", "approvals set", "notifications add", "notifications change", "cache clear",
+            "inbox withdraw", "approvals set", "notifications add", "notifications change",
+            "notifications mine change", "notifications mine delete", "cache clear",
             "recipes save", "recipes create", "recipes delete", "schedules create", "schedules pause",
             "schedules resume",
             "schedules trigger", "schedules backfill", "schedules delete", "triggers create", "triggers replay",
@@ -123,7 +125,8 @@ class ReadingCommandsTest {
     }
 
     private static boolean named(Set<String> names, List<String> call) {
-        return names.contains(call.getFirst()) || call.size() > 1 && names.contains(call.get(0) + " " + call.get(1));
+        return IntStream.rangeClosed(1, call.size())
+                .anyMatch(n -> names.contains(String.join(" ", call.subList(0, n))));
     }
 
     private static Stream<List<String>> calls(CommandLine command, List<String> path) {

@@ -91,4 +91,19 @@ public final class Webhooks {
     private Webhook webhook(Call call) {
         return Json.document(api.send(call).body(), Webhook.class);
     }
+
+    /** Receivers of messages for the caller: own mailboxes, and receivers of the workspace with the caller as recipient. */
+    public List<Webhook> own() {
+        return Page.of(api.get("/notifications"), Webhook.class).items();
+    }
+
+    /** Changes events, quiet hours, digest, description or state of a receiver of {@link #own}. */
+    public Webhook changeOwn(String id, WebhookRequest request) {
+        return webhook(Call.patch(RequestPath.of("/notifications/", id), request.body()));
+    }
+
+    /** Deletes a mailbox that the caller has added. */
+    public void deleteOwn(String id) {
+        api.send(Call.of("DELETE", RequestPath.of("/notifications/", id), null));
+    }
 }

@@ -26,12 +26,14 @@ import org.jspecify.annotations.Nullable;
  * @param events topics and types of events
  * @param channel channel of the runs; null for all
  * @param recipient name of the principal that answers by the links of messages; null for messages without such links
+ * @param owner name of the principal that added it for itself, the {@code recipient}; null for a receiver of the workspace
  * @param quietFrom beginning of the hours without messages, as {@code 22:00}; null if absent
  * @param quietUntil end of these hours
  * @param timeZone time zone of these hours
  * @param digestMinutes minutes for which messages are gathered in one; 0 for a message each
  * @param enabled whether deliveries are sent
- * @param disabledReason {@code gone}: the receiver answered 410, or a service for messages 404; {@code failing}: it took nothing for too long
+ * @param disabledReason {@code gone}: the receiver answered 410, or a service for messages 404, or its owner has no active key with the scope {@code
+ *     runs:read} any more; {@code failing}: it took nothing for too long
  * @param failingSince when the first attempt failed since the last success
  * @param lastError why the last attempt failed; null after a success
  * @param pending number of pending deliveries
@@ -45,8 +47,9 @@ public record Webhook(@Id String id, @Id String workspaceId, String url,
         @OneOf({
                 "standard", "slack", "teams", "mail"}) String format,
         @Nullable String description,
-        List<String> events, @Nullable String channel, @Nullable String recipient, @Nullable String quietFrom,
-        @Nullable String quietUntil, @Nullable String timeZone, int digestMinutes, boolean enabled,
+        List<String> events, @Nullable String channel, @Nullable String recipient, @Nullable String owner,
+        @Nullable String quietFrom, @Nullable String quietUntil, @Nullable String timeZone, int digestMinutes,
+        boolean enabled,
         @Nullable @OneOf({
                 "asked", "gone", "failing"}) String disabledReason,
         @Nullable Instant failingSince,
@@ -61,9 +64,16 @@ public record Webhook(@Id String id, @Id String workspaceId, String url,
 
     /** With a secret that was just made. */
     public Webhook withSecret(String made) {
-        return new Webhook(id, workspaceId, url, format, description, events, channel, recipient, quietFrom, quietUntil,
-                timeZone, digestMinutes, enabled, disabledReason, failingSince, lastError, pending, replaying,
-                previousSecretUntil, createdAt, updatedAt, made);
+        return new Webhook(id, workspaceId, url, format, description, events, channel, recipient, owner, quietFrom,
+                quietUntil, timeZone, digestMinutes, enabled, disabledReason, failingSince, lastError, pending,
+                replaying, previousSecretUntil, createdAt, updatedAt, made);
+    }
+
+    /** With another address. */
+    public Webhook withUrl(String other) {
+        return new Webhook(id, workspaceId, other, format, description, events, channel, recipient, owner, quietFrom,
+                quietUntil, timeZone, digestMinutes, enabled, disabledReason, failingSince, lastError, pending,
+                replaying, previousSecretUntil, createdAt, updatedAt, secret);
     }
 
     /**
@@ -100,6 +110,39 @@ public record Webhook(@Id String id, @Id String workspaceId, String url,
             @Nullable @Range(min = 0, max = 1440) Integer digestMinutes, @Nullable Boolean enabled) {
 
         private static final String HOUR = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
+    }
+
+    /**
+     * Adds or changes a receiver of messages for the caller. Members that are absent stay unchanged.
+     *
+     * @param description text for people; null removes it
+     * @param events as of a webhook; null for all topics and {@code run_budget_exceeded}
+     * @param quietFrom beginning of the hours in which messages wait, as {@code 22:00}; null if absent
+     * @param quietUntil end of these hours, on the same or the next day
+     * @param timeZone time zone of these hours
+     * @param digestMinutes minutes for which messages are gathered in one; 0 for a message each
+     * @param enabled whether messages are sent; true for a new receiver
+     */
+    @Request
+    public record OwnChange(@Nullable Optional<@Text(max = 500) String> description,
+            @Nullable Optional<@Size(min = 1, max = 100) List<@Text(format = "event", pattern = "\\S",
+                    max = 60) String>> events,
+            @Nullable Optional<@Text(pattern = Change.HOUR, max = 5) String> quietFrom,
+            @Nullable Optional<@Text(pattern = Change.HOUR, max = 5) String> quietUntil,
+            @Nullable Optional<@Text(format = "time-zone", max = 60) String> timeZone,
+            @Nullable @Range(min = 0, max = 1440) Integer digestMinutes, @Nullable Boolean enabled) {
+
+        /**
+         * Converts the settings to a change of a webhook.
+         *
+         * @param url of a new one; null for a change
+         * @param recipient of a new one; null for a change
+         */
+        public Change toChange(@Nullable String url, @Nullable String recipient) {
+            return new Change(url, null, description, events, null,
+                    recipient == null ? null : Optional.of(recipient), quietFrom, quietUntil, timeZone, digestMinutes,
+                    enabled);
+        }
     }
 
     /**

@@ -22,16 +22,20 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(name = "notifications",
         description = "Lists receivers of messages for people: channels of Slack and Teams, and mailboxes. They are webhooks, which keelson "
                 + "webhooks pings, disables and deletes.",
-        subcommands = {NotificationsCommand.Add.class, NotificationsCommand.Change.class},
+        subcommands = {NotificationsCommand.Add.class, NotificationsCommand.Change.class,
+                OwnNotificationsCommand.class},
         footer = {"  keelson notifications",
                 "  keelson notifications add mailto:alex@example.com --recipient alex --quiet 22:00-07:00 --time-zone Europe/Berlin",
                 "  keelson notifications add https://hooks.slack.example/… --format slack --event approval.needed",
-                "  keelson notifications change 0198… --digest 15"})
+                "  keelson notifications change 0198… --digest 15",
+                "  keelson notifications mine"})
 public final class NotificationsCommand extends ListCommand<Webhook> {
 
+    static final String[] HEADINGS =
+            {"ID", "TO", "FORMAT", "RECIPIENT", "STATE", "QUIET", "DIGEST", "WAITING", "EVENTS"};
+
     NotificationsCommand() {
-        super("no receivers of messages", "ID", "TO", "FORMAT", "RECIPIENT", "STATE", "QUIET", "DIGEST", "WAITING",
-                "EVENTS");
+        super("no receivers of messages", HEADINGS);
     }
 
     @Override
@@ -51,6 +55,10 @@ public final class NotificationsCommand extends ListCommand<Webhook> {
 
     @Override
     protected List<String> row(Webhook each) {
+        return columns(each);
+    }
+
+    static List<String> columns(Webhook each) {
         return List.of(each.id(), each.url(), each.format(), Objects.toString(each.recipient(), ""), state(each),
                 each.quietFrom() == null ? ""
                         : each.quietFrom() + "-" + each.quietUntil() + " " + each.timeZone(),
@@ -123,7 +131,7 @@ public final class NotificationsCommand extends ListCommand<Webhook> {
         }
     }
 
-    private static void noteZone(ChangeCommand command, ReceiverOptions options) {
+    static void noteZone(ChangeCommand command, ReceiverOptions options) {
         String zone = options.assumedZone();
         if (zone != null) {
             command.note("The quiet hours are in the time zone " + zone

@@ -151,7 +151,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 new OidcModule(settings.oidc(), database, storage.auth(), storage.secrets(), settings.services(), clock,
                         nanos));
         NoticeModule notices = closer.register(new NoticeModule(new NoticeModule.Parts(database, storage.auth(),
-                storage.secrets(), storage.endpoints(), settings.oidc() != null, settings.http().publicUrl(),
+                storage.secrets(), storage.endpoints(), storage.deliveries(),
+                UuidCreator::getTimeOrderedEpoch, settings.oidc() != null, settings.http().publicUrl(),
                 settings.notifications().linkTime(), clock)));
         List<ToolModule> all = new ArrayList<>(List.of(effects, mcp, calls, triggers, oidc, notices));
         RabbitSettings rabbit = settings.rabbit();

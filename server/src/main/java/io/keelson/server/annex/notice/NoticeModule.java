@@ -1,16 +1,21 @@
 package io.keelson.server.annex.notice;
 
+import io.keelson.core.run.Ids;
 import io.keelson.server.api.http.ApiParts;
 import io.keelson.server.api.http.ToolModule;
+import io.keelson.server.api.http.definitions.ReceiverCheck;
 import io.keelson.server.api.http.support.Mount;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.outlet.notice.Notice;
 import io.keelson.server.outlet.notice.Notices;
+import io.keelson.server.outlet.webhook.Deliveries;
 import io.keelson.server.outlet.webhook.Endpoints;
 import io.keelson.server.tenant.auth.AuthServices;
+import io.keelson.server.tenant.auth.Caller;
 import io.keelson.server.tenant.auth.FederatedSessions;
+import io.keelson.server.tenant.auth.Scope;
 import io.keelson.server.tenant.secret.SecretStore;
 import java.net.URI;
 import java.time.Clock;
@@ -34,7 +39,8 @@ public final class NoticeModule implements ToolModule, Notices {
      * @param linkTime how long a link for an answer works
      */
     public record Parts(Database database, AuthServices auth, SecretStore secrets, Endpoints endpoints,
-            boolean provider, @Nullable URI publicUrl, Duration linkTime, Clock clock) {}
+            Deliveries deliveries, Ids ids, boolean provider, @Nullable URI publicUrl, Duration linkTime,
+            Clock clock) {}
 
     public NoticeModule(Parts parts) {
         this.parts = parts;
@@ -55,16 +61,33 @@ public final class NoticeModule implements ToolModule, Notices {
     @Override
     public void addTo(Route.Table table, ApiParts api) {
         this.api = api;
+        new OwnReceiverActions(parts.endpoints(), parts.deliveries(),
+                new ReceiverCheck(parts.endpoints(), parts.auth().keys(), parts.database()), sessions(),
+                parts.ids()).addTo(table);
+    }
+
+    private @Nullable FederatedSessions sessions() {
+        return parts.provider()
+                ? new FederatedSessions(parts.database(), parts.auth().sessions(), parts.secrets())
+                : null;
     }
 
     @Override
     public List<Mount> mounts(Commands commands) {
         ApiParts present = Objects.requireNonNull(api);
         return List.of(new AnswerMount(present, parts.database(),
-                new Answerers(parts.endpoints(), parts.auth(), parts.provider()
-                        ? new FederatedSessions(parts.database(), parts.auth().sessions(), parts.secrets())
-                        : null, present.cookie()),
+                new Answerers(parts.endpoints(), parts.auth(), sessions(), present.cookie()),
                 parts.auth(), parts.secrets(), parts.clock()));
+    }
+
+    @Override
+    public boolean mayRead(Target target) {
+        String owner = target.owner();
+        if (owner == null) {
+            return true;
+        }
+        Caller caller = parts.auth().holders().ofPrincipal(target.workspace(), owner, Scope.RUNS_READ);
+        return caller != null && !caller.closed();
     }
 
     @Override

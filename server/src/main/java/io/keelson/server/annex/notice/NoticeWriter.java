@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Writes notices: what happened in which run, the question that waits for an answer, and links. */
-final class NoticeWriter implements Notices {
+final class NoticeWriter {
 
     private static final int MAX_DETAIL = 800;
 
@@ -41,8 +41,8 @@ final class NoticeWriter implements Notices {
         this.clock = clock;
     }
 
-    @Override
-    public @Nullable Notice write(Target target, String body) {
+    /** The notice of a delivery's body, as {@link Notices#write} has it. */
+    @Nullable Notice write(Notices.Target target, String body) {
         JsonNode message = Json.read(body);
         String type = message.path("type").asString("");
         JsonNode event = message.path("data");
@@ -53,7 +53,7 @@ final class NoticeWriter implements Notices {
         return Tenancy.<@Nullable Notice, RuntimeException>within(target.workspace(), () -> write(target, type, event));
     }
 
-    private @Nullable Notice write(Target target, String type, JsonNode event) {
+    private @Nullable Notice write(Notices.Target target, String type, JsonNode event) {
         UUID run = UUID.fromString(event.get("run_id").stringValue());
         String name = event.path("run_name").asString("");
         JsonNode payload = event.path("payload");
@@ -108,7 +108,7 @@ final class NoticeWriter implements Notices {
         return detail.isEmpty() ? "" : "\n\n" + detail;
     }
 
-    private @Nullable AnswerLink link(Target target, UUID run, ObjectNode item) {
+    private @Nullable AnswerLink link(Notices.Target target, UUID run, ObjectNode item) {
         String recipient = target.recipient();
         List<AnswerLink.Choice> choices = AnswerLink.Choice.of(InboxKind.of(item.get("kind").stringValue()));
         if (recipient == null || choices.isEmpty()) {

@@ -44,7 +44,7 @@ final class DeliverySender {
     /** Only under the lease; reads the current secrets and address. */
     private static final Sql HEAD = Sql.of("""
             select d.id, d.type, d.body, d.attempts, d.traceparent, d.created_at, e.workspace_id, e.url, e.format,
-                e.recipient, e.quiet_from, e.quiet_until, e.time_zone, e.digest_minutes,
+                e.recipient, e.owner, e.quiet_from, e.quiet_until, e.time_zone, e.digest_minutes,
                 e.failing_since is not null as failing, e.key_id, e.sealed, e.previous_key_id,
                 case when e.previous_until > clock_timestamp() then e.previous end as previous
               from webhook_endpoints e cross join lateral (
@@ -208,7 +208,8 @@ final class DeliverySender {
                     new Outgoing.Content(row.getObject("id", UUID.class), row.getString("body"))),
                     row.getString("type"), Rows.time(row, "created_at"), row.getInt("attempts"),
                     TraceParent.parse(row.getString("traceparent")), row.getObject("workspace_id", UUID.class),
-                    row.getString("url"), format, row.getString("recipient"), quiet(row),
+                    row.getString("url"), format, row.getString("recipient"),
+                    row.getString("owner"), quiet(row),
                     Duration.ofMinutes(row.getInt("digest_minutes")), row.getBoolean("failing"), secrets,
                     format.forPeople() ? null : lost);
         }
@@ -241,7 +242,7 @@ final class DeliverySender {
                 result(c, delivery, outcome, delivered ? "delivered" : dead ? "dead" : "pending");
                 if (outcome.gone()) {
                     disable(c, delivery, "gone");
-                    LOG.warn("webhook {} is disabled: its receiver answered {}", endpoint, outcome.status());
+                    LOG.warn("webhook {} is disabled: {}", endpoint, outcome.error());
                     return DeliveryObserver.Outcome.GONE;
                 }
                 if (delivered) {

@@ -72,16 +72,21 @@ final class DeliveryTransport {
             LOG.warn("webhook {} cannot be signed: {}", delivery.endpoint(), delivery.lost());
             return failed(null, delivery.lost());
         }
+        if (delivery.owner() != null && !notices.mayRead(target(delivery))) {
+            return new Outcome(null, "its owner " + delivery.owner() + " may not read the workspace's runs any more",
+                    true,
+                    null);
+        }
         try {
-            List<Notice> notices = delivery.format().forPeople() ? written(delivery) : List.of();
-            if (delivery.format().forPeople() && notices.isEmpty()) {
+            List<Notice> messages = delivery.format().forPeople() ? written(delivery) : List.of();
+            if (delivery.format().forPeople() && messages.isEmpty()) {
                 return UNNEEDED;
             }
             return switch (delivery.format()) {
                 case STANDARD -> outcome(delivery, sent(standard(delivery, place)));
-                case SLACK -> outcome(delivery, sent(message(delivery, SlackMessage.of(notices))));
-                case TEAMS -> outcome(delivery, sent(message(delivery, TeamsMessage.of(notices))));
-                case MAIL -> mailed(delivery, notices);
+                case SLACK -> outcome(delivery, sent(message(delivery, SlackMessage.of(messages))));
+                case TEAMS -> outcome(delivery, sent(message(delivery, TeamsMessage.of(messages))));
+                case MAIL -> mailed(delivery, messages);
             };
         } catch (Mailer.Refused e) {
             return failed(e.code() < 0 ? null : (Integer) e.code(), text(e));
@@ -110,10 +115,13 @@ final class DeliveryTransport {
     }
 
     private List<Notice> written(Outgoing delivery) {
-        Notices.Target target =
-                new Notices.Target(delivery.workspace(), delivery.endpoint(), delivery.recipient());
+        Notices.Target target = target(delivery);
         return delivery.contents().stream().<@Nullable Notice>map(each -> notices.write(target, each.body()))
                 .filter(Objects::nonNull).map(Objects::requireNonNull).toList();
+    }
+
+    private static Notices.Target target(Outgoing delivery) {
+        return new Notices.Target(delivery.workspace(), delivery.endpoint(), delivery.recipient(), delivery.owner());
     }
 
     private static Outcome outcome(Outgoing delivery, OutboundResponse response) {

@@ -30,9 +30,15 @@ public final class Endpoints {
     /** Maximum endpoints of one workspace. */
     public static final int MAX_ENDPOINTS = 50;
 
+    /** Maximum endpoints that people of one workspace have added for themselves. */
+    public static final int MAX_OWN = 500;
+
+    /** Maximum endpoints that one person has added. */
+    public static final int MAX_OF_PERSON = 5;
+
     private static final String COLUMNS =
             """
-            id, workspace_id, url, format, description, events, channel, recipient, quiet_from, quiet_until, time_zone,
+            id, workspace_id, url, format, description, events, channel, recipient, owner, quiet_from, quiet_until, time_zone,
                 digest_minutes, enabled, disabled_reason, failing_since,
                 last_error, replay_after is not null as replaying,
                 case when previous_until > clock_timestamp() then previous_until end as previous_secret_until,
@@ -47,12 +53,15 @@ public final class Endpoints {
             Sql.of("select pg_advisory_xact_lock(hashtextextended('keelson webhooks ' || :workspace, 0))");
 
     private static final Sql COUNT =
-            Sql.of("select count(*) as n from webhook_endpoints where workspace_id = :workspace");
+            Sql.of("""
+            select count(*) filter (where owner is null) as shared, count(owner) as own,
+                count(*) filter (where owner = :owner) as of_person
+              from webhook_endpoints where workspace_id = :workspace""");
 
     private static final Sql CREATE = Sql.of("""
-            insert into webhook_endpoints (id, workspace_id, url, format, description, events, channel, recipient, quiet_from,
+            insert into webhook_endpoints (id, workspace_id, url, format, description, events, channel, recipient, owner, quiet_from,
                 quiet_until, time_zone, digest_minutes, enabled, disabled_reason, key_id, sealed, from_id)
-            values (:id, :workspace, :url, :format, :description, :events, :channel, :recipient, :quiet_from,
+            values (:id, :workspace, :url, :format, :description, :events, :channel, :recipient, :owner, :quiet_from,
                 :quiet_until, :time_zone, :digest_minutes, :enabled, :disabled_reason, :key_id, :sealed, :from)""");
 
     private static final Sql LIST = Sql.of("select " + COLUMNS
@@ -130,25 +139,42 @@ public final class Endpoints {
      * @param given with a url
      */
     public Optional<Webhook> create(UUID workspace, UUID id, Webhook.Change given, AuditOrigin origin) {
+        return create(workspace, id, given, null, origin);
+    }
+
+    /**
+     * Creates an endpoint that its recipient has added. Empty where the recipient has {@link #MAX_OF_PERSON}, or all people of the
+     * workspace have {@link #MAX_OWN}.
+     *
+     * @param given with a url and a recipient
+     */
+    public Optional<Webhook> createOwn(UUID workspace, UUID id, Webhook.Change given, AuditOrigin origin) {
+        return create(workspace, id, given, Objects.requireNonNull(value(given.recipient())), origin);
+    }
+
+    private Optional<Webhook> create(UUID workspace, UUID id, Webhook.Change given, @Nullable String owner,
+            AuditOrigin origin) {
         SigningSecret secret = SigningSecret.fresh();
         long from = lastId();
         return database.inTransaction(c -> {
-            if (full(c, workspace)) {
+            if (full(c, workspace, owner)) {
                 return Optional.empty();
             }
-            insert(c, workspace, id, given, endpointSecrets.seal(id, secret), from);
+            insert(c, workspace, id, given, owner, endpointSecrets.seal(id, secret), from);
             audit(c, origin, "webhook_created", workspace, id);
-            return find(c, workspace, id).map(made -> made.withSecret(secret.text()));
+            return find(c, workspace, id).map(made -> owner == null ? made.withSecret(secret.text()) : made);
         });
     }
 
-    private static boolean full(Connection c, UUID workspace) throws SQLException {
+    private static boolean full(Connection c, UUID workspace, @Nullable String owner) throws SQLException {
         TURN.on(c).set("workspace", workspace.toString()).exists();
-        return COUNT.on(c).set("workspace", workspace).one(row -> row.getLong("n")) >= MAX_ENDPOINTS;
+        return COUNT.on(c).set("workspace", workspace).set("owner", owner)
+                .one(row -> owner == null ? row.getLong("shared") >= MAX_ENDPOINTS
+                        : row.getLong("own") >= MAX_OWN || row.getLong("of_person") >= MAX_OF_PERSON);
     }
 
-    private static void insert(Connection c, UUID workspace, UUID id, Webhook.Change given, SecretStore.Sealed sealed,
-            long from) throws SQLException {
+    private static void insert(Connection c, UUID workspace, UUID id, Webhook.Change given, @Nullable String owner,
+            SecretStore.Sealed sealed, long from) throws SQLException {
         boolean enabled = !Boolean.FALSE.equals(given.enabled());
         String url = Objects.requireNonNull(given.url());
         EndpointFormat format = Objects.requireNonNull(EndpointFormat.of(given.format(), url));
@@ -156,7 +182,8 @@ public final class Endpoints {
                 .set("description", value(given.description()))
                 .setTexts("events", given.events() == null ? Topics.names(format) : events(given.events(), format))
                 .set("channel", value(given.channel())).set("recipient", value(given.recipient()))
-                .set("quiet_from", value(given.quietFrom())).set("quiet_until", value(given.quietUntil()))
+                .set("owner", owner).set("quiet_from", value(given.quietFrom()))
+                .set("quiet_until", value(given.quietUntil()))
                 .set("time_zone", value(given.timeZone()))
                 .set("digest_minutes", given.digestMinutes() == null ? (Integer) 0 : given.digestMinutes())
                 .set("enabled", enabled)

@@ -16,12 +16,14 @@ import org.jspecify.annotations.Nullable;
  * @param attempts at the first one
  * @param run the trace position of its run; null if absent
  * @param recipient of links for answers; null for messages without them
+ * @param owner name of the principal that has added the endpoint for itself; null for an endpoint of the workspace
  * @param digest time for which deliveries are gathered; zero for one at a time
  * @param failing whether the last attempt at the endpoint failed
  * @param lost why there is no secret to sign with; null if there is one, and for messages for people
  */
 record Outgoing(UUID endpoint, List<Content> contents, String type, Instant since, int attempts,
         @Nullable TraceParent run, UUID workspace, String url, EndpointFormat format, @Nullable String recipient,
+        @Nullable String owner,
         @Nullable QuietHours quiet, Duration digest, boolean failing, List<SigningSecret> secrets,
         @Nullable String lost) {
 
@@ -30,8 +32,8 @@ record Outgoing(UUID endpoint, List<Content> contents, String type, Instant sinc
 
     Outgoing with(List<Content> gathered) {
         return gathered.isEmpty() ? this
-                : new Outgoing(endpoint, gathered, type, since, attempts, run, workspace, url, format, recipient, quiet,
-                        digest, failing, secrets, lost);
+                : new Outgoing(endpoint, gathered, type, since, attempts, run, workspace, url, format, recipient, owner,
+                        quiet, digest, failing, secrets, lost);
     }
 
     /** The id of the message for its receiver, the same at each attempt. */

@@ -348,6 +348,36 @@ class NoticeApiTest {
     }
 
     @Test
+    void recipientSetsHoursAndEventsOfTheirReceiver() {
+        String pat = "Bearer " + key("pat", "[\"runs:read\"]").get("key").stringValue();
+        String id = create(", \"format\": \"slack\", \"recipient\": \"pat\"").get("id").stringValue();
+        create(", \"format\": \"slack\", \"recipient\": \"alex\"");
+        JsonNode listed = api.send("GET", "/api/v1/notifications", null, "Authorization", pat).json().get("items");
+        assertThat(listed).hasSize(1);
+        assertThat(listed.get(0).get("url").stringValue()).as("the path permits to post").endsWith("/…");
+        String own = "/api/v1/notifications/" + id;
+        ApiServer.Answer changed = change(own, pat, "{\"quiet_from\": \"22:00\", \"quiet_until\": \"07:00\","
+                + " \"time_zone\": \"Europe/Berlin\", \"events\": [\"approval.needed\"], \"digest_minutes\": 5}");
+        assertThat(changed.json().get("quiet_from").stringValue()).as(changed.text()).isEqualTo("22:00");
+        assertThat(api.send("GET", own, null, "Authorization", pat).json().get("digest_minutes").intValue())
+                .isEqualTo(5);
+        assertThat(change(own, pat, "{\"quiet_until\": null}").text()).contains("REQUIRED");
+        assertThat(change(own, pat, "{\"url\": \"http://x.example\"}").text()).contains("UNKNOWN_KEY");
+        assertThat(api.get(own).status()).as("of another person").isEqualTo(404);
+        assertThat(api.send("DELETE", own, null, "Authorization", pat).text()).contains("RECEIVER_OF_WORKSPACE");
+        assertThat(api.post("/api/v1/notifications", "{}", "Authorization", pat).text())
+                .contains("NO_VERIFIED_ADDRESS");
+        assertThat(api.post(own + "/ping", "{}", "Authorization", pat).status()).isEqualTo(200);
+        change(own, pat, "{\"enabled\": false}");
+        assertThat(api.post(own + "/ping", "{}", "Authorization", pat).text()).contains("WEBHOOK_DISABLED");
+    }
+
+    private static ApiServer.Answer change(String path, String holder, String body) {
+        return api.send("PATCH", path, body.getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json",
+                "Authorization", holder);
+    }
+
+    @Test
     void ruleAboutApprovalsIsReadAndSet() {
         ApiServer.Answer before = api.get("/api/v1/approval-rule");
         assertThat(before.json().get("required_four_eyes").booleanValue()).as("by the setting").isTrue();

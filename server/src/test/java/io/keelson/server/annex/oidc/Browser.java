@@ -82,6 +82,13 @@ final class Browser implements AutoCloseable {
                 .POST(HttpRequest.BodyPublishers.ofString(body.toString())), headers);
     }
 
+    /** A request as the dashboard sends it. */
+    Page api(String method, URI address, String json) {
+        return send(address, HttpRequest.newBuilder(address).header("Content-Type", "application/json")
+                .header("Sec-Fetch-Site", "same-origin")
+                .method(method, HttpRequest.BodyPublishers.ofString(json)));
+    }
+
     /** The cookies that it has for a server. */
     Map<String, String> cookies(URI server) {
         return cookies.getOrDefault(server.getAuthority(), Map.of());

@@ -79,6 +79,9 @@ class SignInTest {
         settings.put("KEELSON_OIDC_CLIENT_SECRET", "a secret of keelson");
         settings.put("KEELSON_OIDC_SCOPES", "openid profile email groups");
         settings.put("KEELSON_ALLOW_PRIVATE_ADDRESSES", "true");
+        settings.put("KEELSON_SMTP_HOST", "127.0.0.1");
+        settings.put("KEELSON_SMTP_PORT", "9");
+        settings.put("KEELSON_SMTP_FROM", "keelson@example.org");
         settings.put("KEELSON_TOKEN_AUDIENCE", "keelson-api");
         settings.put("KEELSON_OIDC_SERVICES", "robot=acme:worker, robot=acme:operator");
         settings.put("KEELSON_KUBERNETES_ISSUER", CLUSTER);
@@ -431,6 +434,45 @@ class SignInTest {
         return keelson.api().get("/runs/" + run + "/events?limit=100").path("items").valueStream()
                 .filter(each -> each.path("event_type").stringValue().equals("step_approved"))
                 .map(each -> each.path("actor_id").stringValue()).toList();
+    }
+
+    @Test
+    void personAddsTheMailboxOfTheProviderAndLosesItWithTheKey() {
+        provider.person("gus", Map.of("groups", List.of("/team/deciders"), "email", "gus@example.org",
+                "email_verified", true));
+        provider.person("hal", Map.of("groups", List.of("/team/deciders"), "email", "ceo@example.org"));
+        URI own = url.resolve("/api/v1/notifications");
+        try (Browser gus = new Browser(); Browser hal = new Browser()) {
+            signIn(hal, "hal", "?workspace=default");
+            assertThat(hal.api("POST", own, "{}").text()).as("nothing vouches for it").contains("NO_VERIFIED_ADDRESS");
+            signIn(gus, "gus", "?workspace=default");
+            assertThat(gus.api("POST", own, "{\"url\": \"mailto:ceo@example.org\"}").text()).contains("UNKNOWN_KEY");
+            Browser.Page added = gus.api("POST", own, "{\"digest_minutes\": 5}");
+            assertThat(added.status()).as(added.text()).isEqualTo(201);
+            JsonNode made = Json.read(added.text());
+            assertThat(made.path("url").stringValue()).isEqualTo("mailto:gus@example.org");
+            assertThat(made.path("recipient")).isEqualTo(made.path("owner"));
+            assertThat(made.path("owner").stringValue()).isEqualTo("gus");
+            assertThat(made.has("secret")).isFalse();
+            for (int i = 1; i < 5; i++) {
+                assertThat(gus.api("POST", own, "{}").status()).isEqualTo(201);
+            }
+            assertThat(gus.api("POST", own, "{}").text()).contains("WEBHOOKS_LIMIT_REACHED");
+            URI one = url.resolve("/api/v1/notifications/" + made.path("id").stringValue());
+            assertThat(hal.api("PATCH", one, "{\"enabled\": false}").status()).isEqualTo(404);
+            assertThat(gus.api("PATCH", one, "{\"quiet_from\": \"22:00\"}").text()).contains("REQUIRED");
+            assertThat(gus.api("DELETE", one, "").status()).isEqualTo(204);
+
+            keelson.apiKeys().list(null).stream().filter(key -> key.principal().equals("gus"))
+                    .forEach(key -> keelson.apiKeys().revoke(key.id()));
+            String left = keelson.webhooks().list().stream().filter(each -> "gus".equals(each.owner())).findFirst()
+                    .orElseThrow().id();
+            keelson.webhooks().ping(left);
+            Awaitility.await().atMost(Duration.ofSeconds(60))
+                    .until(() -> "gone".equals(keelson.webhooks().get(left).disabledReason()));
+            assertThat(keelson.webhooks().deliveries(left, null, 1).getFirst().lastError())
+                    .contains("its owner gus may not read");
+        }
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.keelson.server.annex.mcp.gateway.ToolGatewayObserver;
 import io.keelson.server.annex.model.registry.Models;
 import io.keelson.server.annex.model.wiring.ModelModule;
 import io.keelson.server.annex.model.wiring.ModelObserver;
+import io.keelson.server.annex.notice.NoticeModule;
 import io.keelson.server.annex.trigger.TriggerModule;
 import io.keelson.server.api.http.support.RequestSchema;
 import io.keelson.server.api.http.support.Route;
@@ -276,7 +277,11 @@ class OpenApiTest {
                                                     new ApprovalRules(database, new WorkspaceStore(database), Set.of(),
                                                             Set.of())),
                                             expressions, engine, Computation.direct(), _ -> {
-                                            }, Clock.systemUTC(), UUID::randomUUID, Duration.ofSeconds(30), 7))),
+                                            }, Clock.systemUTC(), UUID::randomUUID, Duration.ofSeconds(30), 7)),
+                                    new NoticeModule(new NoticeModule.Parts(database,
+                                            AuthServices.of(database, new ApiKeyUsage(database)), secrets,
+                                            new Endpoints(database, secrets), new Deliveries(database),
+                                            UUID::randomUUID, false, null, Duration.ofHours(1), Clock.systemUTC()))),
                             engine.history(), () -> null))
                     .routes();
         }

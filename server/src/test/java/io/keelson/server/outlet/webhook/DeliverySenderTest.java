@@ -10,6 +10,7 @@ import io.keelson.server.base.db.Database;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.outbound.OutboundClient;
 import io.keelson.server.outlet.notice.Notice;
+import io.keelson.server.outlet.notice.Notices;
 import io.keelson.server.tenant.audit.AuditOrigin;
 import io.keelson.server.tenant.auth.Bootstrap;
 import io.keelson.server.tenant.secret.SealingKey;
@@ -47,6 +48,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class DeliverySenderTest {
 
+    private static final Notices NOTICES = new Notices() {
+        @Override
+        public boolean mayRead(Target target) {
+            return true;
+        }
+
+        @Override
+        public Notice write(Target target, String body) {
+            return new Notice(body, "", List.of(), List.of());
+        }
+    };
+
     private static final UUID WORKSPACE = Bootstrap.DEFAULT_WORKSPACE;
     private static final DeliveryPolicy PACE = new DeliveryPolicy(Duration.ofSeconds(20), Duration.ofSeconds(30),
             List.of(Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(1)), 100, Duration.ofDays(5), 100_000);
@@ -76,7 +89,7 @@ class DeliverySenderTest {
     }
 
     private DeliveryTransport transport() {
-        return new DeliveryTransport(client, (target, body) -> new Notice(body, "", List.of(), List.of()), null,
+        return new DeliveryTransport(client, NOTICES, null,
                 Clock.systemUTC(), PACE.timeout());
     }
 
@@ -276,8 +289,7 @@ class DeliverySenderTest {
         sql("alter table webhook_feed rename to webhook_feed_gone");
         try (WebhookDispatcher webhookDispatcher =
                 new WebhookDispatcher(database, endpoints, deliveries, client,
-                        new WebhookDispatcher.People((target, body) -> new Notice(body, "", List.of(), List.of()),
-                                null),
+                        new WebhookDispatcher.People(NOTICES, null),
                         Clock.systemUTC(), run -> null,
                         List.of())) {
             webhookDispatcher.signal();

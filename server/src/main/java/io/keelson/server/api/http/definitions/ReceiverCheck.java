@@ -23,7 +23,7 @@ public record ReceiverCheck(Endpoints endpoints, KeyStore keys, Database databas
      *
      * @param current null for a new one
      */
-    void require(UUID workspace, @Nullable Webhook current, Webhook.Change given) {
+    public void require(UUID workspace, @Nullable Webhook current, Webhook.Change given) {
         String url = given.url() == null ? current == null ? "" : current.url() : given.url();
         if (current != null && given.format() != null && !given.format().equals(current.format())) {
             throw ApiProblem.of("INVALID_VALUE", "/format", "a webhook keeps its format: create another one");

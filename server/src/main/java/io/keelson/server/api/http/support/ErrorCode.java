@@ -84,6 +84,7 @@ public enum ErrorCode {
     ANSWER_LINK_REVOKED(403, "Revoked link for an answer"),
     ANSWER_LINK_OTHER_PERSON(403, "Link for an answer of another person"),
     SIGN_IN_REQUIRED(401, "Sign-in required"), ANSWER_ALREADY_GIVEN(409, "Question answered already"),
+    NO_VERIFIED_ADDRESS(409, "No verified mail address"), RECEIVER_OF_WORKSPACE(403, "Receiver of the workspace"),
     QUESTION_CLOSED(409, "Question closed"), QUESTION_CHANGED(409, "Question changed since it was shown"),
     WEBHOOKS_LIMIT_REACHED(409, "Webhook limit of the workspace reached"),
     WORKSPACE_NAME_TAKEN(409, "Workspace name already in use"), WORKSPACE_NOT_OPEN(409, "Workspace not open"),
