@@ -65,7 +65,7 @@ final class OwnReceiverActions {
     }
 
     private ApiResponse add(ApiRequest request, Webhook.OwnChange body) {
-        Webhook.Change wanted = body.toChange("mailto:" + address(request), request.actor().id());
+        Webhook.Change wanted = body.toChange("mailto:" + address(request), person(request));
         check.require(request.workspace(), null, wanted);
         Webhook made = endpoints.createOwn(request.workspace(), ids.next(), wanted, request.origin())
                 .orElseThrow(() -> ApiProblem.of(ErrorCode.WEBHOOKS_LIMIT_REACHED, "a person adds at most "
@@ -100,7 +100,7 @@ final class OwnReceiverActions {
     private ApiResponse remove(ApiRequest request) {
         Webhook found = own(request);
         UUID id = UUID.fromString(found.id());
-        if (!request.actor().id().equals(found.owner())) {
+        if (!person(request).equals(found.owner())) {
             throw ApiProblem.of(ErrorCode.RECEIVER_OF_WORKSPACE,
                     "an administrator has added this receiver: disable it, or ask an administrator to delete it");
         }
@@ -130,8 +130,13 @@ final class OwnReceiverActions {
         return found;
     }
 
+    /** The name of the caller's principal. */
+    private static String person(ApiRequest request) {
+        return request.actor().name();
+    }
+
     private static boolean isOwn(ApiRequest request, Webhook each) {
-        return !each.format().equals("standard") && request.actor().id().equals(each.recipient());
+        return !each.format().equals("standard") && person(request).equals(each.recipient());
     }
 
     private static ApiResponse answer(Webhook found) {

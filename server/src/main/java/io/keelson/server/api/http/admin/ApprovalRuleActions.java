@@ -25,7 +25,7 @@ public final class ApprovalRuleActions {
     }
 
     private ApiResponse set(ApiRequest request, ApprovalRule.Change body) {
-        return answer(rules.set(request.workspace(), body, request.actor().id(), request.origin(),
+        return answer(rules.set(request.workspace(), body, request.actor().name(), request.origin(),
                 current -> request.requireVersion(version(current), Json.document(current))));
     }
 
