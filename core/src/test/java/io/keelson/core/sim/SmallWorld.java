@@ -134,6 +134,17 @@ final class SmallWorld {
         return List.of(created(new Plan(1, List.of(once.with(once.policy().repeated(rounds)))), mishaps, false));
     }
 
+    /** The world of a group of two tasks, the second one after the first, in two rounds at most, and of a task after the group. */
+    static List<SmallWorld> repeatingGroup(Mishaps mishaps) {
+        Repeat rounds = new Repeat("${ . }", 2, Duration.ofSeconds(1), null, 1).of(List.of("x", "y"));
+        TaskSpec group = task("g", List.of(), TriggerRule.ALL_SUCCESS, null);
+        return List.of(created(new Plan(1, List.of(group.with(group.policy().repeated(rounds)),
+                task("g.x", List.of(), TriggerRule.ALL_SUCCESS, null, StepKind.TOOL),
+                task("g.y", List.of(new Dependency("g.x", true)), TriggerRule.ALL_SUCCESS, null, StepKind.TOOL),
+                task("h", List.of(new Dependency("g", true)), TriggerRule.ALL_SUCCESS, null, StepKind.TOOL))), mishaps,
+                false));
+    }
+
     /** @param executed whether the first commit has the report of the first step, while the worker executes the second one */
     private static SmallWorld created(Plan plan, Mishaps mishaps, boolean executed) {
         NewRun run = run(new UUID(0, 1), plan, RULES, UndoRules.NONE);

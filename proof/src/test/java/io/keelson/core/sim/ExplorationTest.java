@@ -59,6 +59,23 @@ class ExplorationTest {
     }
 
     /** Three kinds of mishaps with {@code ./check --all}, else one of them. */
+    static List<Mishaps> mishapsOfGroups() {
+        List<Mishaps> all = List.of(new Mishaps(0, 0, 1, 0, 0, 0), new Mishaps(1, 0, 0, 0, 0, 0),
+                new Mishaps(0, 0, 0, 1, 1, 0));
+        return Breadth.all() ? all : List.of(all.get(Breadth.part() % 3));
+    }
+
+    @ParameterizedTest
+    @MethodSource("mishapsOfGroups")
+    void everyOrderOfTwoRoundsOfAGroupKeepsTheLawsAndCanEnd(Mishaps mishaps) {
+        Exploration exploration = new Exploration().from(SmallWorld.repeatingGroup(mishaps));
+        System.out.printf("exploration of a group with %s: %,d states, %,d moves, %,d ends%n", mishaps,
+                exploration.states(), exploration.moves(), exploration.ends());
+        assertThat(exploration.hopeless()).as("a way on which the run can never end").isNull();
+        assertThat(exploration.states()).isGreaterThan(100);
+    }
+
+    /** Three kinds of mishaps with {@code ./check --all}, else one of them. */
     static List<Mishaps> mishapsOfUndos() {
         List<Mishaps> all = List.of(new Mishaps(0, 0, 0, 0, 0, 0, 2), new Mishaps(0, 0, 0, 1, 0, 0, 1),
                 new Mishaps(1, 0, 0, 0, 1, 0, 1));
