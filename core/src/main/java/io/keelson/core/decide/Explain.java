@@ -8,6 +8,7 @@ import io.keelson.core.money.Prices;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.Flow;
+import io.keelson.core.plan.Repeat;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.ToolPolicy;
 import io.keelson.core.plan.TriggerRule;
@@ -434,10 +435,18 @@ public final class Explain {
                 }
             }
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> {
-                add(task, "ENDED", "the task is " + task.state.wire() + because(task.errorCode), null, List.of());
+                add(task, "ENDED", "the task is " + task.state.wire() + rounds(task) + because(task.errorCode), null,
+                        List.of());
                 task.steps.forEach(this::resultReused);
             }
         }
+    }
+
+    /** The last round of a task with rounds. */
+    private static String rounds(TaskRow task) {
+        Repeat repeat = task.spec().policy().repeat();
+        return repeat == null || task.round() == 0 ? ""
+                : " after round " + task.round() + " of at most " + repeat.max();
     }
 
     /**
@@ -487,12 +496,15 @@ public final class Explain {
                 null, List.of(chooser.key()));
     }
 
+    private static String shown(String condition) {
+        return condition.length() <= CONDITION ? condition : condition.substring(0, CONDITION) + "…";
+    }
+
     /** The condition of a branch in words, with a comma before it. */
     private static String condition(Flow flow, String branch) {
         return flow.branches().stream().filter(each -> each.name().equals(branch)).findFirst()
                 .map(each -> each.when() == null ? ", done if no condition holds"
-                        : ", done if " + (each.when().length() <= CONDITION ? each.when()
-                                : each.when().substring(0, CONDITION) + "…"))
+                        : ", done if " + shown(each.when().replaceAll("\\s+", " ")))
                 .orElse("");
     }
 

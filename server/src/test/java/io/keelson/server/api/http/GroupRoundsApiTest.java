@@ -93,6 +93,10 @@ class GroupRoundsApiTest {
     void forkBeginsWithARound() {
         String run = api.create(drafts("{\"until\": \".output.review.n >= 6\", \"keep\": 1}"));
         api.awaitState(run, "completed");
+        String group = tasks(run).stream().filter(task -> task.get("key").stringValue().equals("g")).findFirst()
+                .orElseThrow().get("id").stringValue();
+        assertThat(api.get("/api/v1/tasks/" + group + "/explain").text())
+                .contains("completed after round 5 of at most 50");
         for (String from : List.of("g#2", "g[5]")) {
             String fork = api.post("/api/v1/runs/" + run + "/fork", "{\"task\": \"" + from + "\"}").json().get("id")
                     .stringValue();
