@@ -7,7 +7,20 @@ import { runs } from '../store/runs.js';
 import { count, duration, short, within } from '../draw/format.js';
 import { family, isHeld, isOpen, reasonFamily, words } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, fromRun, mark, money, name, others, problem, sentence, skeleton, toast, until, when } from '../part/bits.js';
+import {
+  badge,
+  fromRun,
+  mark,
+  money,
+  name,
+  others,
+  problem,
+  sentence,
+  skeleton,
+  toast,
+  until,
+  when,
+} from '../part/bits.js';
 import { ask } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';

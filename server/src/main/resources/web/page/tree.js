@@ -276,7 +276,9 @@ class Tree extends Part {
             ? html`${mark('person', 'a person')}<strong class="cut">Questions about the run</strong
                 >${asked.length > 1 ? html`<span class="soft num">×${count(asked.length)}</span>` : nothing}`
             : row.group
-              ? html`${row.group.parent ? mark(familyOf(row.group.parent), row.group.parent.state) : nothing}<strong class="cut">${name(row.group.title, 120)}</strong
+              ? html`${row.group.parent ? mark(familyOf(row.group.parent), row.group.parent.state) : nothing}<strong
+                    class="cut"
+                    >${name(row.group.title, 120)}</strong
                   >${row.group.parent?.max_rounds ? html`<span class="soft num nowrap">round ${row.group.items.at(-1).item_index} of ${count(row.group.parent.max_rounds)}</span>` : html`<span class="soft num">×${count(row.group.items.length)}</span>`}
                   <span class="group-bar">${stateBar(row.group.counts)}</span>`
               : html`${step ? mark(family(state), state) : isHeld(runs.get(this.data.id), task) ? mark('waits', `paused, its own state is ${words(state)}`) : mark(familyOf(task), familyOf(task) === family(state) ? state : `${state}, ${WORDS[familyOf(task)]}`)}<span

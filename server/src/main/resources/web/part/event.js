@@ -17,7 +17,9 @@ export const eventRow = (event, first) =>
     <td>${first}</td>
     <td><strong>${event.event_type.replaceAll('_', ' ')}</strong></td>
     <td class="soft">${actor(event)}</td>
-    <td>${event.payload?.source_run_id ? html`${fromRun(event.payload.source_run_id)} ` : nothing}${Object.keys(event.payload ?? {}).length ? json('Payload', event.payload) : nothing}</td>
+    <td>
+      ${event.payload?.source_run_id ? html`${fromRun(event.payload.source_run_id)} ` : nothing}${Object.keys(event.payload ?? {}).length ? json('Payload', event.payload) : nothing}
+    </td>
   </tr>`;
 
 /** Whether an event has these words: in its type, its actor or its payload. */

@@ -73,7 +73,7 @@ export const limits = {
           <span class="soft small end">An operator of the installation sets them.</span>
         </header>
         <div class="scroll-x" tabindex="0" role="region" aria-label="Limits">
-          <table class="list">
+          <table class="list low-cards">
             <thead>
               <tr>
                 <th>What</th>
@@ -87,9 +87,13 @@ export const limits = {
                 const limit = most[key] ?? null;
                 const used = use[key] ?? null;
                 return html`<tr>
-                  <td>${title}</td>
-                  <td class="right num">${used === null ? html`<span class="faint">–</span>` : text(used)}</td>
-                  <td class="right num">${limit === null ? html`<span class="soft">no limit</span>` : text(limit)}</td>
+                  <td><strong>${title}</strong></td>
+                  <td class="right num" data-title="In use">
+                    ${used === null ? html`<span class="faint">–</span>` : text(used)}
+                  </td>
+                  <td class="right num" data-title="At most">
+                    ${limit === null ? html`<span class="soft">no limit</span>` : text(limit)}
+                  </td>
                   <td>
                     ${limit && used !== null ? meter(used / limit, used / limit > 0.9 ? 'failed' : 'works', `${text(used)} of ${text(limit)}`) : nothing}
                   </td>
