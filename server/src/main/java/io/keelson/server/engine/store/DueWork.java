@@ -6,7 +6,6 @@ import static io.keelson.server.engine.store.sql.Column.uuid;
 
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.ChangeSet.QueueItem;
-import io.keelson.core.run.TimerKind;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Rows;
 import io.keelson.server.engine.store.QueueFloors.Extent;
@@ -14,16 +13,12 @@ import io.keelson.server.engine.store.QueueFloors.Floor;
 import io.keelson.server.engine.store.QueueFloors.Queue;
 import io.keelson.server.engine.store.RunStore.Candidate;
 import io.keelson.server.engine.store.RunStore.Due;
-import io.keelson.server.engine.store.RunStore.DueTimer;
-import io.keelson.server.engine.store.RunStore.Expired;
 import io.keelson.server.engine.store.RunStore.Place;
 import io.keelson.server.engine.store.RunStore.Search;
 import io.keelson.server.engine.store.RunStore.Sweep;
-import io.keelson.server.engine.store.RunStore.Unreported;
 import io.keelson.server.engine.store.sql.BinaryParameter;
 import io.keelson.server.engine.store.sql.Column;
 import io.keelson.server.engine.store.sql.ModelName;
-import io.keelson.server.engine.store.sql.RowSetStatement;
 import io.keelson.server.engine.store.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -47,8 +42,6 @@ import java.util.function.LongSupplier;
  * index scan.
  */
 final class DueWork {
-
-    private record Held(Lane lane, String holder) {}
 
     /** Rows may be committed that much later than they are queued, without being below the floor of their queue. */
     private static final String LATE = "interval '5 seconds'";
@@ -308,95 +301,6 @@ final class DueWork {
                    and q.priority = k.priority and q.queued_at >= k.floor
                  order by q.queued_at limit 1) first on true""".replace("{now}", DbClock.SQL).replace("{late}", LATE);
 
-    /** One node checks at a time; others need not. */
-    private static final String TURN = """
-            select pg_try_advisory_xact_lock(hashtextextended('keelson concurrency keys', 0))""";
-
-    /**
-     * Runs that may be admitted under their concurrency key: running and earlier runs leave capacity. Running runs are
-     * counted by state alone. Reads all open runs with a key. Of runs with a rate, as many as it may admit at once, after the others.
-     */
-    private static final String ADMISSIBLE = """
-            with open as materialized (
-                select id, workspace_id, policy #>> '{concurrency,key}' as key,
-                    (policy #>> '{concurrency,limit}')::integer as most,
-                    (policy #>> '{concurrency,rate,limit}')::bigint as rate_limit,
-                    (policy #>> '{concurrency,rate,period_seconds}')::bigint as rate_seconds,
-                    state = 'pending' as waits, priority, state_since
-                  from orchestration_runs
-                 where policy #>> '{concurrency,key}' is not null and state_type <> 'terminal'
-                   and (state not in ('created', 'retrying')) is true),
-            busy as (
-                select workspace_id, key, count(*) as runs from open where not waits group by workspace_id, key),
-            waiting as (
-                select o.*, row_number() over (partition by workspace_id, key order by priority, state_since, id) as place
-                  from open o where waits)
-            select w.id, w.workspace_id, w.key, w.rate_limit, w.rate_seconds, r.admitted_until, clock_timestamp() as now
-              from waiting w left join busy b on b.workspace_id = w.workspace_id and b.key = w.key
-              left join work_rates r on r.workspace_id = w.workspace_id and r.name = 'runs:' || w.key
-             where coalesce(b.runs, 0) + w.place <= w.most
-               and (w.rate_limit is null or w.place <= 1 + w.rate_limit / (2 * w.rate_seconds))
-             order by w.rate_limit is not null and r.admitted_until > clock_timestamp() + interval '500 milliseconds',
-                w.priority, w.state_since, w.id
-             limit ?""";
-
-    /** From then on no heartbeat extends them and no details are written. Skips a lane whose heartbeat is not committed. */
-    private static final String TAKE = """
-            update work_queue q set lease_expires_at = timestamptz 'epoch'
-              from (select task_id, lane from work_queue
-                     where holder is not null and lease_expires_at < (select {now})
-                     order by lease_expires_at limit ?
-                       for no key update skip locked) lapsed
-             where q.task_id = lapsed.task_id and q.lane = lapsed.lane""".replace("{now}", DbClock.SQL);
-
-    /**
-     * A lateral with a limit, because a plain join may read all steps. Of the details of an earlier lease, answers count that can
-     * still be fetched. The planner estimates twice the rows for {@code < … is false} as for {@code >=}, and so uses the index of
-     * deadlines in an empty table.
-     */
-    private static final String EXPIRED = """
-            with lapsed as (
-                (select q.run_id, q.task_id, q.lane, q.lease_ms, false as timed_out, not exists (
-                        select from workers w
-                         where w.workspace_id = q.workspace_id and w.id <> q.holder and q.tool = any (w.tools)
-                           and not w.draining and w.slots > 0
-                           and w.last_seen_at >= (select {now}) - interval '1 minute') as unserved
-                   from work_queue q
-                  where q.holder is not null and q.lease_expires_at = timestamptz 'epoch'
-                  limit ?)
-                union all
-                (select q.run_id, q.task_id, q.lane, q.lease_ms, true, false from work_queue q
-                  where q.deadline_at < (select {now} - ? * interval '1 millisecond')
-                    and (q.lease_expires_at < (select {now})) is false
-                  order by q.deadline_at limit ?))
-            select l.run_id, l.task_id, l.lane, s.id as step_id, s.lease_epoch, l.lease_ms, l.timed_out, l.unserved,
-                (select case when p.lease_epoch = s.lease_epoch then p.details
-                        else jsonb_build_object('model_requests',
-                            jsonb_path_query_array(p.details, '$.model_requests[*] ? (exists (@.response_id))')) end
-                   from step_progress p where p.step_id = s.id) as details
-              from lapsed l
-              cross join lateral (
-                select s.id, s.lease_epoch from orchestration_steps s
-                 where s.task_id = l.task_id and s.lane = l.lane and s.state = 'running'
-                 limit 1) s
-             limit ?""".replace("{now}", DbClock.SQL);
-
-    private static final String UNREPORTED = """
-            select s.run_id, s.id, s.lease_epoch, p.details
-              from orchestration_steps s
-              join step_progress p on p.step_id = s.id and p.lease_epoch = s.lease_epoch
-             where s.id = any (?) and s.state_type = 'terminal' and s.result_epoch <> s.lease_epoch
-               and p.details is not null""";
-
-    private static final String DUE_TIMERS = """
-            select run_id, kind, subject from timers where due_at <= (select {now}) order by due_at limit ?"""
-            .replace("{now}", DbClock.SQL);
-
-    private static final String DISARM =
-            """
-            delete from timers t
-             where t.run_id = any (?) and (select r.deleted_at is null from orchestration_runs r where r.id = t.run_id) is not true""";
-
     /** Laterals with a limit, because a plain {@code exists} may read all open tasks. */
     private static final String STUCK_JOINS = """
             with open as materialized (
@@ -416,30 +320,6 @@ final class DueWork {
                 select true as found from timers
                  where o.old and timers.run_id = o.id and timers.kind <> 'watch' limit 1) timer on true
              order by o.workspace_id, o.id""".replace("{now}", DbClock.SQL);
-
-    /**
-     * Skips a lane that a commit is writing, which knows more than its holder's heartbeat. Laterals with a limit, and the
-     * conditions of {@link QueueTable}: a plan that was made while the queue was empty would read the whole table.
-     */
-    private static final RowSetStatement<Held> EXTEND = new RowSetStatement<>("keelson_lease_kept", """
-            with held as materialized (select * from {rows}),
-            mine as (
-                select mine.* from held h cross join lateral (
-                    select q.task_id, q.lane from work_queue q
-                     where q.task_id = h.task_id and q.lane = h.lane and q.holder is not distinct from h.holder
-                       and (q.lease_expires_at > timestamptz 'epoch') is true
-                     limit 1 for no key update skip locked) mine),
-            extended as (
-                update work_queue q set lease_expires_at = {clock} + q.lease_ms * interval '1 millisecond'
-                  from mine where q.task_id = any (array[mine.task_id]) and q.lane = mine.lane)
-            select h.task_id, h.lane
-              from held h left join lateral (
-                select true as kept from work_queue q
-                 where q.task_id = h.task_id and q.lane = h.lane and q.holder is not distinct from h.holder
-                   and (q.lease_expires_at > timestamptz 'epoch') is true
-                 limit 1) lease on true
-             where lease.kept is null""",
-            uuid("task_id", h -> h.lane.taskId()), integer("lane", h -> h.lane.lane()), text("holder", Held::holder));
 
     private final DbClock clock;
     private final LongSupplier nanoTime;
@@ -677,82 +557,6 @@ final class DueWork {
                 row.getInt("priority")), Rows.time(row, "floor"));
     }
 
-    List<Expired> expired(Connection c, Duration grace, int limit) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(TAKE)) {
-            clock.bind(statement, 1);
-            statement.setInt(2, limit);
-            statement.executeUpdate();
-        }
-        try (PreparedStatement statement = c.prepareStatement(EXPIRED)) {
-            clock.bind(statement, 1);
-            statement.setInt(2, limit);
-            clock.bind(statement, 3);
-            statement.setLong(4, grace.toMillis());
-            clock.bind(statement, 5);
-            statement.setInt(6, limit);
-            statement.setInt(7, limit);
-            List<Expired> found = new ArrayList<>();
-            try (ResultSet row = statement.executeQuery()) {
-                while (row.next()) {
-                    found.add(new Expired(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
-                            row.getInt("lane"), ViewLoader.uuid(row, "step_id"), row.getInt("lease_epoch"),
-                            Duration.ofMillis(row.getLong("lease_ms")), row.getBoolean("unserved"),
-                            row.getBoolean("timed_out"), row.getString("details")));
-                }
-            }
-            return found;
-        }
-    }
-
-    List<Unreported> unreported(Connection c, Collection<UUID> steps) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(UNREPORTED)) {
-            statement.setArray(1, c.createArrayOf("uuid", steps.toArray()));
-            return Rows.all(statement, row -> new Unreported(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "id"),
-                    row.getInt("lease_epoch"), row.getString("details")));
-        }
-    }
-
-    List<RunTurn> admissible(Connection c, int limit) throws SQLException {
-        try (PreparedStatement turn = c.prepareStatement(TURN); ResultSet row = turn.executeQuery()) {
-            row.next();
-            if (!row.getBoolean(1)) {
-                return List.of();
-            }
-        }
-        try (PreparedStatement statement = c.prepareStatement(ADMISSIBLE)) {
-            statement.setInt(1, limit);
-            List<RunTurn> found = new ArrayList<>();
-            try (ResultSet row = statement.executeQuery()) {
-                while (row.next()) {
-                    found.add(RunTurn.of(row));
-                }
-            }
-            return found;
-        }
-    }
-
-    void disarm(Connection c, Collection<UUID> runIds) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(DISARM)) {
-            BinaryParameter.bindIds(statement, 1, runIds);
-            statement.executeUpdate();
-        }
-    }
-
-    List<DueTimer> dueTimers(Connection c, int limit) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(DUE_TIMERS)) {
-            clock.bind(statement, 1);
-            statement.setInt(2, limit);
-            List<DueTimer> found = new ArrayList<>();
-            try (ResultSet row = statement.executeQuery()) {
-                while (row.next()) {
-                    found.add(new DueTimer(ViewLoader.uuid(row, "run_id"), TimerKind.of(row.getString("kind")),
-                            ViewLoader.uuid(row, "subject")));
-                }
-            }
-            return found;
-        }
-    }
-
     Sweep stuckJoins(Connection c, Place after, int limit) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(STUCK_JOINS)) {
             clock.bind(statement, 1);
@@ -773,20 +577,5 @@ final class DueWork {
             }
             return new Sweep(stuck, seen < limit ? Place.FIRST : last);
         }
-    }
-
-    Set<Lane> extendLeases(Connection c, String holder, Collection<Lane> lanes) throws SQLException {
-        Set<Lane> lost = new HashSet<>();
-        if (lanes.isEmpty()) {
-            return lost;
-        }
-        List<Held> held = lanes.stream().map(lane -> new Held(lane, holder)).toList();
-        try (PreparedStatement statement = EXTEND.prepare(c, held, clock.override());
-                ResultSet row = statement.executeQuery()) {
-            while (row.next()) {
-                lost.add(new Lane(ViewLoader.uuid(row, "task_id"), row.getInt("lane")));
-            }
-        }
-        return lost;
     }
 }

@@ -123,6 +123,7 @@ public final class RunStore {
     private final DbClock clock;
     private final Function<String, Plan> plans;
     private final DueWork due;
+    private final Leases leases;
     private final Duration artifactRetention;
     private final Predicate<String> announced;
     private final VersionRules versions = new VersionRules();
@@ -147,6 +148,7 @@ public final class RunStore {
         this.clock = clock;
         this.plans = plans;
         this.due = new DueWork(clock, System::nanoTime);
+        this.leases = new Leases(clock);
     }
 
     /** The rules about versions of workers, by which it searches. */
@@ -310,7 +312,7 @@ public final class RunStore {
      * more, and its holder writes no details that are not returned.
      */
     public List<Expired> expired(Connection c, Duration grace, int limit) throws SQLException {
-        return due.expired(c, grace, limit);
+        return leases.expired(c, grace, limit);
     }
 
     /**
@@ -322,7 +324,7 @@ public final class RunStore {
 
     /** The steps that have ended under a lease without a result and have details. */
     public List<Unreported> unreported(Connection c, Collection<UUID> steps) throws SQLException {
-        return due.unreported(c, steps);
+        return leases.unreported(c, steps);
     }
 
     /** Expired leases, after a grace of 5 seconds. */
@@ -332,16 +334,16 @@ public final class RunStore {
 
     /** Runs that may be admitted under their concurrency key; none while another transaction looks for them. */
     public List<RunTurn> admissible(Connection c, int limit) throws SQLException {
-        return due.admissible(c, limit);
+        return RunTurn.admissible(c, limit);
     }
 
     public List<DueTimer> dueTimers(Connection c, int limit) throws SQLException {
-        return due.dueTimers(c, limit);
+        return TimersTable.due(c, clock, limit);
     }
 
     /** Removes the timers of deleted runs. */
     public void disarm(Connection c, Collection<UUID> runIds) throws SQLException {
-        due.disarm(c, runIds);
+        TimersTable.disarmDeleted(c, runIds);
     }
 
     /**
@@ -365,6 +367,6 @@ public final class RunStore {
      * @return lanes that the holder does not hold: ended, free or held by another
      */
     public Set<Lane> extendLeases(Connection c, String holder, Collection<Lane> lanes) throws SQLException {
-        return due.extendLeases(c, holder, lanes);
+        return leases.extend(c, holder, lanes);
     }
 }

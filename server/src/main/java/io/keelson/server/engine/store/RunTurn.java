@@ -5,6 +5,7 @@ import io.keelson.server.base.db.Rows;
 import io.keelson.server.base.db.Sql;
 import io.keelson.server.engine.store.sql.ViewLoader;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -53,6 +54,38 @@ public record RunTurn(UUID run, Key key, @Nullable Rate rate, @Nullable Instant 
              where r.id = any (:runs) and r.state = 'pending' and r.policy #>> '{concurrency,rate,limit}' is not null
                and n.next_at > clock_timestamp()""");
 
+    /** One node checks at a time; others need not. */
+    private static final String TURN = """
+            select pg_try_advisory_xact_lock(hashtextextended('keelson concurrency keys', 0))""";
+
+    /**
+     * Runs that may be admitted under their concurrency key: running and earlier runs leave capacity. Running runs are
+     * counted by state alone. Reads all open runs with a key. Of runs with a rate, as many as it may admit at once, after the others.
+     */
+    private static final String ADMISSIBLE = """
+            with open as materialized (
+                select id, workspace_id, policy #>> '{concurrency,key}' as key,
+                    (policy #>> '{concurrency,limit}')::integer as most,
+                    (policy #>> '{concurrency,rate,limit}')::bigint as rate_limit,
+                    (policy #>> '{concurrency,rate,period_seconds}')::bigint as rate_seconds,
+                    state = 'pending' as waits, priority, state_since
+                  from orchestration_runs
+                 where policy #>> '{concurrency,key}' is not null and state_type <> 'terminal'
+                   and (state not in ('created', 'retrying')) is true),
+            busy as (
+                select workspace_id, key, count(*) as runs from open where not waits group by workspace_id, key),
+            waiting as (
+                select o.*, row_number() over (partition by workspace_id, key order by priority, state_since, id) as place
+                  from open o where waits)
+            select w.id, w.workspace_id, w.key, w.rate_limit, w.rate_seconds, r.admitted_until, clock_timestamp() as now
+              from waiting w left join busy b on b.workspace_id = w.workspace_id and b.key = w.key
+              left join work_rates r on r.workspace_id = w.workspace_id and r.name = 'runs:' || w.key
+             where coalesce(b.runs, 0) + w.place <= w.most
+               and (w.rate_limit is null or w.place <= 1 + w.rate_limit / (2 * w.rate_seconds))
+             order by w.rate_limit is not null and r.admitted_until > clock_timestamp() + interval '500 milliseconds',
+                w.priority, w.state_since, w.id
+             limit ?""";
+
     /** A concurrency key of a workspace. */
     public record Key(UUID workspaceId, String name) {}
 
@@ -64,7 +97,27 @@ public record RunTurn(UUID run, Key key, @Nullable Rate rate, @Nullable Instant 
      */
     public record Admitted(List<UUID> runs, Map<Key, Instant> rates, @Nullable Duration next) {}
 
-    static RunTurn of(ResultSet row) throws SQLException {
+    /** Runs whose turn has come but for their rates; none while another node checks. */
+    static List<RunTurn> admissible(Connection c, int limit) throws SQLException {
+        try (PreparedStatement turn = c.prepareStatement(TURN); ResultSet row = turn.executeQuery()) {
+            row.next();
+            if (!row.getBoolean(1)) {
+                return List.of();
+            }
+        }
+        try (PreparedStatement statement = c.prepareStatement(ADMISSIBLE)) {
+            statement.setInt(1, limit);
+            List<RunTurn> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(of(row));
+                }
+            }
+            return found;
+        }
+    }
+
+    private static RunTurn of(ResultSet row) throws SQLException {
         long limit = row.getLong("rate_limit");
         Rate rate = row.wasNull() ? null : new Rate(limit, row.getLong("rate_seconds"));
         return new RunTurn(ViewLoader.uuid(row, "id"),

@@ -8,12 +8,18 @@ import static io.keelson.server.engine.store.sql.Column.word;
 import io.keelson.core.decide.ChangeSet.Timer;
 import io.keelson.core.decide.ChangeSet.TimerKey;
 import io.keelson.core.run.TimerKind;
+import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Rows;
+import io.keelson.server.engine.store.RunStore.DueTimer;
+import io.keelson.server.engine.store.sql.BinaryParameter;
 import io.keelson.server.engine.store.sql.Column;
 import io.keelson.server.engine.store.sql.RowSetStatement;
 import io.keelson.server.engine.store.sql.ViewLoader;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
@@ -49,6 +55,15 @@ final class TimersTable {
     private static final String LOAD =
             "select run_id, kind, subject, due_at, asked_at from timers where run_id = any (?)";
 
+    private static final String DUE = """
+            select run_id, kind, subject from timers where due_at <= (select {now}) order by due_at limit ?"""
+            .replace("{now}", DbClock.SQL);
+
+    private static final String DISARM_DELETED =
+            """
+            delete from timers t
+             where t.run_id = any (?) and (select r.deleted_at is null from orchestration_runs r where r.id = t.run_id) is not true""";
+
     private TimersTable() {}
 
     static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
@@ -64,5 +79,29 @@ final class TimersTable {
                 loader.view(row).restoreEvaluation(kind, ViewLoader.uuid(row, "subject"));
             }
         });
+    }
+
+    /** The timers that are due, earliest first. */
+    static List<DueTimer> due(Connection c, DbClock clock, int limit) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(DUE)) {
+            clock.bind(statement, 1);
+            statement.setInt(2, limit);
+            List<DueTimer> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(new DueTimer(ViewLoader.uuid(row, "run_id"), TimerKind.of(row.getString("kind")),
+                            ViewLoader.uuid(row, "subject")));
+                }
+            }
+            return found;
+        }
+    }
+
+    /** Disarms timers of deleted runs. */
+    static void disarmDeleted(Connection c, Collection<UUID> runIds) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(DISARM_DELETED)) {
+            BinaryParameter.bindIds(statement, 1, runIds);
+            statement.executeUpdate();
+        }
     }
 }

@@ -294,7 +294,7 @@ class PrescribedTablesTest {
     static Stream<RowSetStatement<?>> statements() {
         return Stream.of(RunsTable.class, TasksTable.class, StepsTable.class, AgentsTable.class, AttemptsTable.class,
                 DependenciesTable.class, EventPacksTable.class, ResultsTable.class, QueueTable.class, TimersTable.class,
-                ArtifactsTable.class, TicketsTable.class, DueWork.class, LeaseHeartbeats.class, BoardTable.class,
+                ArtifactsTable.class, TicketsTable.class, Leases.class, LeaseHeartbeats.class, BoardTable.class,
                 ReportsTable.class, RoundsTable.class)
                 .flatMap(PrescribedTablesTest::statementsOf);
     }
