@@ -14,6 +14,7 @@ import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.engine.store.archive.RunArchive;
 import io.keelson.server.engine.upkeep.RunArchiver;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -33,7 +34,9 @@ class ArchiveCommandTest {
             Keelson keelson = cli.client();
             String run = keelson.runs().execute(RunRequest.of(Json.read("""
                     {"name": "old", "start": true, "plan": {"tasks": [
-                      {"id": "a", "steps": [{"tool": "echo", "input": {"n": 1}}]}]}}""")), Duration.ofMinutes(1)).id();
+                      {"id": "a", "steps": [{"tool": "echo", "input": {"n": 1}},
+                        {"tool": "artifact.write", "input": {"name": "a.txt", "content": "kept"}},
+                        {"tool": "noop", "input": {"tokens": 3, "cost": 0.25}}]}]}}""")), Duration.ofMinutes(1)).id();
             database.runInTransaction(c -> {
                 try (var s = c.createStatement()) {
                     s.execute("update orchestration_runs set created_at = created_at - interval '3 days',"
@@ -50,6 +53,13 @@ class ArchiveCommandTest {
             assertThat(cli.lines("runs", "--archived", "--where", "name=other")).containsExactly("no runs");
             assertThat(String.join("\n", cli.lines("show", run))).contains("old", "archived");
             assertThat(String.join("\n", cli.lines("events", run))).contains("run_completed");
+            assertThat(String.join("\n", cli.lines("ledger", run))).contains("0.25");
+            Path out = folder.resolve("out");
+            cli.lines("show", run, "--out", out.toString());
+            try (var files = Files.walk(out)) {
+                assertThat(files.filter(each -> each.endsWith("a.txt"))).singleElement()
+                        .satisfies(file -> assertThat(file).hasContent("kept"));
+            }
             assertThat(cli.lines("archive").getFirst()).startsWith("1 run in 1 object, ");
             assertThat(cli.lines("archive", "verify").getLast()).startsWith("right: 1 run, ");
             var refused = cli.run("retry", run);
