@@ -124,6 +124,7 @@ public final class RunStore {
     private final Function<String, Plan> plans;
     private final DueWork due;
     private final Leases leases;
+    private final QueueSearch queue;
     private final Duration artifactRetention;
     private final Predicate<String> announced;
     private final VersionRules versions = new VersionRules();
@@ -147,7 +148,9 @@ public final class RunStore {
         this.artifactRetention = artifactRetention;
         this.clock = clock;
         this.plans = plans;
-        this.due = new DueWork(clock, System::nanoTime);
+        QueueFloors floors = new QueueFloors();
+        this.due = new DueWork(clock, System::nanoTime, floors);
+        this.queue = new QueueSearch(floors);
         this.leases = new Leases(clock);
     }
 
@@ -278,7 +281,7 @@ public final class RunStore {
      * age. May omit work, but is empty only if there is none.
      */
     public List<Candidate> candidates(Connection c, Search search) throws SQLException {
-        return due.candidates(c, search, List.of(), lots(search));
+        return queue.candidates(c, search, List.of(), lots(search));
     }
 
     private VersionRules.Lots lots(Search search) {
@@ -288,18 +291,18 @@ public final class RunStore {
 
     /** Claimable work, without work whose limits are reached. */
     public List<Candidate> candidates(Connection c, Search search, WorkLimits.Capacity capacity) throws SQLException {
-        return due.candidates(c, search, capacity.full(), lots(search));
+        return queue.candidates(c, search, capacity.full(), lots(search));
     }
 
     /** The given items that are claimable, of the workspace and of one of the tools, by a worker of that version. */
     public List<Candidate> candidates(Connection c, UUID workspace, Collection<String> tools, String version,
             Collection<Lane> items) throws SQLException {
-        return due.candidates(c, workspace, tools, items, versions.lots(workspace, tools, version));
+        return queue.candidates(c, workspace, tools, items, versions.lots(workspace, tools, version));
     }
 
     /** The candidates that are still unclaimed, in their order. */
     public List<Candidate> waiting(Connection c, List<Candidate> candidates) throws SQLException {
-        return due.waiting(c, candidates);
+        return queue.waiting(c, candidates);
     }
 
     /** Whether any work is due: one statement, cheap enough to repeat often. */
