@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A saga of five effects fails at the last one, whose outcome is unknown, and is undone. The third effect and the undo of the fourth
+ * A saga of five effects fails at the last one, whose outcome is unknown, and is undone. A child run does the first. The third effect and the undo of the fourth
  * must not be repeated, so a kill leaves their outcomes unknown. The undo of the second is refused once. The server is killed at each
  * commit of saga and undo, before and after it: each effect is done at most once, and each done effect is undone once. A person is
  * asked about the others, and the answers come from a look at the system with the effects.
@@ -158,7 +158,9 @@ class UndoKillsTest {
     private static Mission mission(SagaEffects effects, int number) {
         Map<String, Object> call = Map.of("n", number);
         return Mission.named("saga " + number).config("on_failure", "undo")
-                .task("t1", t -> http(t, effects, number, 1))
+                .task("t1", t -> t.step("child", "run.start", Map.of("plan", Map.of("tasks", List.of(Map.of("id", "t1",
+                        "steps", List.of(Map.of("tool", "http.request", "input", effects.request(number, "do", 1))),
+                        "undo", Map.of("tool", "http.request", "input", effects.request(number, "undo", 1))))))))
                 .task("t2", t -> http(t, effects, number, 2).dependsOn("t1"))
                 .task("t3", t -> t.step("do", "mcp.other.add", call)
                         .undo("http.request", effects.request(number, "undo", 3)).dependsOn("t1"))

@@ -50,6 +50,13 @@ final class ChildLinks {
         }
     }
 
+    /** Has the run that undoes the parent check the undo of this run. */
+    static void tellWaiter(Decision d, UndoRow undo) {
+        if (undo.waiter() != null) {
+            requestCheck(d, undo.waiter(), TimerKind.EVALUATE_CHILD_UNDO, d.run.id());
+        }
+    }
+
     /** Another attempt begins: restores the check of the parent, whose timer went with the last attempt. */
     static void anotherAttempt(Decision d) {
         tellOriginal(d);

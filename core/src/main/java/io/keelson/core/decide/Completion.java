@@ -304,6 +304,7 @@ final class Completion {
         RunEnd.end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED, credits -> nothingDone
                 ? new RunPayload.Skipped(totals(d), credits)
                 : new RunPayload.Completed(totals(d), credits));
+        Undoing.ended(d);
     }
 
     private static PayloadPart.Totals totals(Decision d) {

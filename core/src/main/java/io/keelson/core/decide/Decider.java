@@ -345,7 +345,7 @@ public final class Decider {
                 }
             }
             case EVALUATE_GATE, EVALUATE_STEP, EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT, EVALUATE_PLAN,
-                    EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_UNDO ->
+                    EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_UNDO, EVALUATE_CHILD_UNDO ->
                 EvaluatorAnswers.askAgain(d, command.kind(), subject);
         }
         return Reply.CHANGED;

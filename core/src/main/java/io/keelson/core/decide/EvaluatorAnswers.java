@@ -37,6 +37,7 @@ final class EvaluatorAnswers {
             case EVALUATE_PARENT ->
                 ChildRuns.parentIs(d, command.subject(), (Evaluation.ParentIs) command.evaluation());
             case EVALUATE_UNDO -> UndoAnswers.evaluated(d, command.evaluation());
+            case EVALUATE_CHILD_UNDO -> ChildUndos.isNow(d, command.subject(), command.evaluation());
             case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
                     WATCH ->
                 throw new IllegalArgumentException(command.toString());
@@ -73,6 +74,7 @@ final class EvaluatorAnswers {
             case Evaluation.Output o -> throw new IllegalArgumentException(o.toString());
             case Evaluation.Undoes u -> throw new IllegalArgumentException(u.toString());
             case Evaluation.UndoIs u -> throw new IllegalArgumentException(u.toString());
+            case Evaluation.ChildUndo c -> throw new IllegalArgumentException(c.toString());
             case Evaluation.Repeats r -> throw new IllegalArgumentException(r.toString());
             case Evaluation.Reused r -> throw new IllegalArgumentException(r.toString());
             case Evaluation.ComputedBy c -> throw new IllegalArgumentException(c.toString());
@@ -133,7 +135,9 @@ final class EvaluatorAnswers {
         } else {
             d.move(step, StepState.WAITING, new StepPayload.Waiting());
         }
-        if (evaluation instanceof Evaluation.Awaits awaits) {
+        if (evaluation instanceof Evaluation.ChildUndo is) {
+            ChildUndos.begin(d, step, is);
+        } else if (evaluation instanceof Evaluation.Awaits awaits) {
             Signals.await(d, step, awaits);
         } else if (evaluation instanceof Evaluation.Opened(String input, Duration delay, Instant until)) {
             d.changes.resolvedInput(step, input);
@@ -254,6 +258,7 @@ final class EvaluatorAnswers {
             case EVALUATE_CHILD -> ChildLinks.hasOpenChild(d, subject);
             case EVALUATE_PARENT -> d.run.parent != null && !d.run.state.terminal();
             case EVALUATE_UNDO -> Undoing.isUndone(d);
+            case EVALUATE_CHILD_UNDO -> ChildUndos.waits(d, subject);
             case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
                     WATCH ->
                 throw new IllegalArgumentException(kind.toString());

@@ -107,6 +107,9 @@ public final class Explain {
             explain.ticketsOfUndo();
             movable(view).limit(SHOWN).forEach(explain::task);
         }
+        if (!view.run.state.terminal()) {
+            explain.undo();
+        }
         return explain.ordered();
     }
 
@@ -213,7 +216,7 @@ public final class Explain {
     private void undo() {
         UndoRow undo = view.undo;
         if (undo != null) {
-            reasons.add(new Explanation("UNDO", undo.text(), null, null, null,
+            reasons.add(new Explanation("UNDO", undo.text(view.run.state.terminal()), null, null, null,
                     undo.undoRun() == null ? List.of() : List.of(undo.undoRun().toString())));
         }
     }
@@ -702,6 +705,9 @@ public final class Explain {
                 } else if (child != null) {
                     add(step, "CHILD_RUN", "it waits for the run that it has started", step.nextRunAt,
                             List.of(child.runId().toString()));
+                } else if (step.spec().undoesRun()) {
+                    add(step, "CHILD_RUN", "it waits until the run that the original has started is undone", null,
+                            List.of(String.valueOf(ChildUndos.childOf(step))));
                 } else if (signalWait == null) {
                     add(step, "TIMER", "it waits for its time", step.nextRunAt, List.of());
                 } else {

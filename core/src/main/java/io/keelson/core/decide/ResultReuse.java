@@ -60,6 +60,7 @@ final class ResultReuse {
             case Evaluation.Planned p -> throw new IllegalArgumentException(p.toString());
             case Evaluation.Undoes u -> throw new IllegalArgumentException(u.toString());
             case Evaluation.UndoIs u -> throw new IllegalArgumentException(u.toString());
+            case Evaluation.ChildUndo c -> throw new IllegalArgumentException(c.toString());
         }
         return Reply.CHANGED;
     }

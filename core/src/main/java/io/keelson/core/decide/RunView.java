@@ -419,7 +419,7 @@ public final class RunView {
             case EVALUATE_RUN_OUTPUT -> evaluatingOutput = true;
             case EVALUATE_PLAN -> evaluatingPlan = true;
             case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
-                    WATCH, EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_UNDO ->
+                    WATCH, EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_UNDO, EVALUATE_CHILD_UNDO ->
                 {
                 }
         }

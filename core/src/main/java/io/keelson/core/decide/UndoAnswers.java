@@ -12,6 +12,7 @@ import io.keelson.core.run.TaskPayload;
 import io.keelson.core.run.TimerKind;
 import java.util.List;
 import java.util.Locale;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Answers requests to undo a run, the evaluator's answers about its undo, and people's answers about single tasks of an undo. */
@@ -25,14 +26,22 @@ final class UndoAnswers {
                     "the run is an undo itself: if it failed, `keelson retry` continues it",
                     d.run.state.wire(), List.of());
         }
-        if (!d.run.state.terminal()) {
+        if (!d.run.state.terminal() && command.waiter() == null) {
             return Reply.forbidden(d.run.state, "undo");
         }
         UndoRow known = d.view.undo;
         if (known != null && known.state() != State.REFUSED) {
+            return isAwaited(d, known, command.waiter());
+        }
+        Undoing.request(d, d.by(), command.reason(), command.waiter());
+        return Reply.CHANGED;
+    }
+
+    private static Reply isAwaited(Decision d, UndoRow known, @Nullable UUID waiter) {
+        if (waiter == null || waiter.equals(known.waiter()) || !known.open()) {
             return Reply.UNCHANGED;
         }
-        Undoing.request(d, d.by(), command.reason());
+        Undoing.put(d, known.awaitedBy(waiter));
         return Reply.CHANGED;
     }
 
@@ -73,6 +82,7 @@ final class UndoAnswers {
     private static void refuse(Decision d, UndoRow row, StepError error) {
         Undoing.put(d, row.withRefusal(error));
         d.note(new RunPayload.UndoRefused(error.code(), error.message()));
+        ChildLinks.tellWaiter(d, row);
     }
 
     private static Reply isNow(Decision d, UndoRow row, Evaluation.UndoIs is) {
@@ -100,11 +110,17 @@ final class UndoAnswers {
         Evaluation.UndoCounts counts = row.counts();
         d.note(new RunPayload.UndoEnded(row.state().wire(), row.undoRun(), counts.undone(), counts.byHand(),
                 counts.notDone(), counts.notUndone()));
+        ChildLinks.tellWaiter(d, row);
     }
 
     /** A person rejects the question whether the original was done. */
     static void notDone(Decision d, StepRow step, @Nullable String comment) {
         skip(d, step.task(), Undoing.NOT_DONE, comment == null ? "the original was not done" : comment, null);
+    }
+
+    /** The undo of a child run has left some of its work not undone, by answers of people. */
+    static void childLeft(Decision d, StepRow step, String why) {
+        skip(d, step.task(), Undoing.NOT_UNDONE, why, null);
     }
 
     /** A person leaves the failed task of an undo as it is, or has done it by other means. */

@@ -14,10 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param tasks of that run; 0 before it exists
  * @param counts of these tasks once that run has ended
  * @param errorCode reason of the refusal; null if absent
+ * @param waiter the run that undoes its parent and waits for this undo; null if absent
  */
 public record UndoRow(State state, @Nullable UUID undoRun, int tasks, UndoCounts counts, String requestedBy,
         @Nullable String reason,
-        Instant requestedAt, @Nullable String errorCode, @Nullable String errorMessage) {
+        Instant requestedAt, @Nullable String errorCode, @Nullable String errorMessage, @Nullable UUID waiter) {
 
     /** The progress of an undo. */
     public enum State {
@@ -50,22 +51,39 @@ public record UndoRow(State state, @Nullable UUID undoRun, int tasks, UndoCounts
     }
 
     UndoRow in(State now, UndoCounts ends) {
-        return new UndoRow(now, undoRun, tasks, ends, requestedBy, reason, requestedAt, null, null);
+        return new UndoRow(now, undoRun, tasks, ends, requestedBy, reason, requestedAt, null, null,
+                waiter);
     }
 
     UndoRow by(UUID run, int size) {
-        return new UndoRow(State.RUNNING, run, size, UndoCounts.NONE, requestedBy, reason, requestedAt, null, null);
+        return new UndoRow(State.RUNNING, run, size, UndoCounts.NONE, requestedBy, reason, requestedAt, null, null,
+                waiter);
     }
 
     UndoRow withRefusal(StepError error) {
         return new UndoRow(State.REFUSED, null, 0, UndoCounts.NONE, requestedBy, reason, requestedAt, error.code(),
-                error.message());
+                error.message(), waiter);
     }
 
-    /** The progress of the undo, in words about the run that is undone. */
-    String text() {
+    UndoRow awaitedBy(UUID run) {
+        return new UndoRow(state, undoRun, tasks, counts, requestedBy, reason, requestedAt, errorCode, errorMessage,
+                run);
+    }
+
+    /** True before the end of the undo or its refusal. */
+    boolean open() {
+        return state == State.REQUESTED || state == State.RUNNING;
+    }
+
+    /**
+     * The progress of the undo, in words about the run that is undone.
+     *
+     * @param ended whether that run has ended
+     */
+    String text(boolean ended) {
         return switch (state) {
-            case REQUESTED -> "it is to be undone: the run that undoes it is being made";
+            case REQUESTED -> ended ? "it is to be undone: the run that undoes it is being made"
+                    : "it is to be undone after its end, as run " + waiter + " undoes the run that started it";
             case RUNNING -> "run " + undoRun + " undoes it at present, in " + tasks + (tasks == 1 ? " task" : " tasks");
             case UNDONE -> "run " + undoRun + " has undone it" + countsText();
             case PARTLY_UNDONE -> "run " + undoRun + " has undone a part of it" + countsText();

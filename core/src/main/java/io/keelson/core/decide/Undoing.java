@@ -12,6 +12,7 @@ import io.keelson.core.run.Command.Evaluation.UndoCounts;
 import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,20 +27,31 @@ final class Undoing {
 
     private Undoing() {}
 
-    /** The run has ended and is not retried by itself: undoes it by its rules. */
+    /** The run has ended and is not retried by itself: undoes it by a request that waits, or by its rules. */
     static void ended(Decision d) {
+        if (d.view.undo != null && d.view.undo.state() == State.REQUESTED) {
+            d.evaluate(TimerKind.EVALUATE_UNDO, d.run.id());
+            return;
+        }
         UndoRules rules = d.run.policy().undo();
         boolean wanted = d.run.state == RunState.FAILED && rules.onFailure()
                 || d.run.state == RunState.CANCELLED && rules.onCancel();
         if (wanted && d.run.startedAt != null && d.view.undo == null) {
-            request(d, Actor.SYSTEM.name(), null);
+            request(d, Actor.SYSTEM.name(), null, null);
         }
     }
 
-    static void request(Decision d, String by, @Nullable String reason) {
-        put(d, new UndoRow(State.REQUESTED, null, 0, UndoCounts.NONE, by, reason, d.now, null, null));
+    /**
+     * Requests the undo of a run, for the time after its end.
+     *
+     * @param waiter the run that undoes its parent and waits for it; null if absent
+     */
+    static void request(Decision d, String by, @Nullable String reason, @Nullable UUID waiter) {
+        put(d, new UndoRow(State.REQUESTED, null, 0, UndoCounts.NONE, by, reason, d.now, null, null, waiter));
         d.note(new RunPayload.UndoRequested(by, reason));
-        d.evaluate(TimerKind.EVALUATE_UNDO, d.run.id());
+        if (d.run.state.terminal()) {
+            d.evaluate(TimerKind.EVALUATE_UNDO, d.run.id());
+        }
     }
 
     static void put(Decision d, UndoRow row) {

@@ -6,7 +6,7 @@
  * {@code LayersTest} reads this list.
  * <ol>
  * <li>The entries: Decider, Explain.
- * <li>Commands and timers: Steps, Signals, ChildRuns, EvaluatorAnswers, ResultReuse, HumanGates, HumanTimeouts, TicketAnswers,
+ * <li>Commands and timers: Steps, Signals, ChildRuns, ChildUndos, EvaluatorAnswers, ResultReuse, HumanGates, HumanTimeouts, TicketAnswers,
  * ProposalAnswers, UndoAnswers, ManualActions, RunBudget, RunCreation, DeferredStart, TimeoutMonitor, CounterAudit.
  * <li>A step's end and its task: AgentTurns, ProgramCalls, AgentMistakes, StepFailures, TaskProgress, Verdicts, TaskFailures, Ladder,
  * Resumption.

@@ -20,6 +20,9 @@ public record StepSpec(String name, StepKind kind, String tool, String input, Re
     /** The timeout of a step that ends with the time of its task. */
     public static final Duration OF_TASK = Duration.ZERO;
 
+    /** The tool of a step of an undo that has a child run of the original undone, and waits for that. */
+    public static final String UNDO_RUN = "run.undo";
+
     /** A step whose use of tokens is unknown. */
     public StepSpec(String name, StepKind kind, String tool, String input, RetryPolicy retry, Duration timeout) {
         this(name, kind, tool, input, retry, timeout, null);
@@ -27,7 +30,12 @@ public record StepSpec(String name, StepKind kind, String tool, String input, Re
 
     /** True when the step starts a child run and waits for it: a step of a plan, or an agent's call that delegates. */
     public boolean startsRun() {
-        return kind == StepKind.RUN || delegates();
+        return kind == StepKind.RUN && !undoesRun() || delegates();
+    }
+
+    /** True for a step of an undo that has a child run of the original undone. */
+    public boolean undoesRun() {
+        return kind == StepKind.RUN && tool.equals(UNDO_RUN);
     }
 
     /** True for a call by which an agent delegates a task. */

@@ -62,10 +62,25 @@ public final class UndoPlan {
      * @param step name of the step; null for the whole task
      * @param known false when nothing tells whether it was done
      * @param calls that undo it, in order
+     * @param child the run that the step started and that is undone; null for the work of the task itself
      */
-    public record Part(@Nullable String step, boolean known, List<StepSpec> calls) {
+    public record Part(@Nullable String step, boolean known, List<StepSpec> calls, @Nullable Child child) {
         public Part {
             calls = List.copyOf(calls);
+        }
+
+        /** Work of the task itself. */
+        public Part(@Nullable String step, boolean known, List<StepSpec> calls) {
+            this(step, known, calls, null);
+        }
+    }
+
+    /** A child run. Its own undo reads the record of its work. */
+    public record Child(UUID run, String name) {
+
+        Part of(String step) {
+            return new Part(step, true, List.of(new StepSpec("undo", StepKind.RUN, StepSpec.UNDO_RUN,
+                    "{\"run_id\":\"" + run + "\"}", RetryPolicy.NONE, StepSpec.OF_TASK)), this);
         }
     }
 
@@ -213,10 +228,13 @@ public final class UndoPlan {
                     RetryPolicy.STEP, QUESTION_TIMEOUT));
         }
         steps.addAll(part.calls());
-        String title = "Undo: " + task.title() + (part.step() == null ? "" : ", " + part.step());
+        Child child = part.child();
+        String title = "Undo: " + task.title() + (child != null ? ", run '" + child.name() + "'"
+                : part.step() == null ? "" : ", " + part.step());
         return new TaskSpec(id, title.length() <= MAX_TITLE ? title : title.substring(0, MAX_TITLE), null,
                 TaskType.OTHER, null, upstreams.stream().map(each -> new Dependency(each, false)).toList(),
                 TriggerRule.ALL_DONE, null, null, null, false, steps, null,
-                TaskPolicy.DEFAULT.undoing(new Undoes(task.task(), task.key(), part.step())));
+                TaskPolicy.DEFAULT.undoing(
+                        new Undoes(task.task(), task.key(), part.step(), child == null ? null : child.run())));
     }
 }

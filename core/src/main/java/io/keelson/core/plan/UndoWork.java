@@ -1,5 +1,6 @@
 package io.keelson.core.plan;
 
+import io.keelson.core.plan.UndoPlan.Child;
 import io.keelson.core.plan.UndoPlan.Original;
 import io.keelson.core.plan.UndoPlan.Part;
 import io.keelson.core.policy.ErrorClass;
@@ -19,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which work of a task is to be undone. Work whose outcome is unknown is among it: a timeout, a lost worker or an error that a
- * repetition may fix does not tell whether the effect happened.
+ * repetition may fix does not tell whether the effect happened. A run that a step without an undo started is undone as a run: of
+ * repeated work each one, as each has recorded its own effects.
  */
 public final class UndoWork {
     /** Permanent errors that do not tell whether the effect happened. */
@@ -33,13 +35,23 @@ public final class UndoWork {
      * @param effects false when it changes nothing outside the run
      * @param errorCode of the last failure; null if absent
      * @param errorClass of the last failure; null if absent
+     * @param children the runs that it started, without runs in which nothing can be undone
      */
     public record Step(String name, boolean completed, int executions, boolean effects, @Nullable String errorCode,
-            @Nullable String errorClass) {
+            @Nullable String errorClass, List<Child> children) {
+        public Step {
+            children = List.copyOf(children);
+        }
+
+        /** A step that started no run. */
+        public Step(String name, boolean completed, int executions, boolean effects, @Nullable String errorCode,
+                @Nullable String errorClass) {
+            this(name, completed, executions, effects, errorCode, errorClass, List.of());
+        }
 
         /** True when nothing tells whether it was done. */
         boolean unknown() {
-            return effects && !completed && executions > 0 && !isRefusal();
+            return effects && !completed && (executions > 0 && !isRefusal() || !children.isEmpty());
         }
 
         /** True when its only execution ended with a refusal: nothing was done. */
@@ -66,13 +78,16 @@ public final class UndoWork {
             steps = List.copyOf(steps);
         }
 
-        private Original original() {
-            return after(upstreams);
+        private List<Part> parts() {
+            return UndoWork.parts(undo, completed, steps);
         }
 
-        private Original after(Collection<String> others) {
-            return new Original(task, key, title, group, round, List.copyOf(others), parallel,
-                    parts(undo, completed, steps));
+        private boolean isEmpty() {
+            return parts().stream().allMatch(part -> part.child() != null);
+        }
+
+        private Original after(Collection<String> others, List<Part> all) {
+            return new Original(task, key, title, group, round, List.copyOf(others), parallel, all);
         }
     }
 
@@ -81,7 +96,7 @@ public final class UndoWork {
     /**
      * The tasks of a run with the work to undo. Of several rows of a task, the last completed row counts, else the last row
      * with possible effects. The task comes after the upstreams of all its rows, without circles, because a row does not have all
-     * upstreams of the row that it replaces.
+     * upstreams of the row that it replaces. It has the child runs of all its rows.
      *
      * @param rows of all attempts of the run, in their order, groups before their members
      */
@@ -97,7 +112,15 @@ public final class UndoWork {
             row.upstreams().stream().filter(each -> !known.contains(each) && !comesAfter(each, row.key(), upstreams))
                     .toList().forEach(known::add);
         }
-        return latest.values().stream().map(row -> row.after(upstreams.getOrDefault(row.key(), Set.of()))).toList();
+        Map<String, List<Part>> parts = new HashMap<>();
+        Set<UUID> children = new HashSet<>();
+        for (Row row : rows) {
+            row.parts().stream().filter(part -> part.child() == null ? row == latest.get(row.key())
+                    : children.add(part.child().run()))
+                    .forEach(parts.computeIfAbsent(row.key(), key -> new ArrayList<>())::add);
+        }
+        return latest.values().stream().map(row -> row.after(upstreams.getOrDefault(row.key(), Set.of()),
+                parts.getOrDefault(row.key(), List.of()))).toList();
     }
 
     /** True when a task is another one, or depends on it. */
@@ -117,36 +140,34 @@ public final class UndoWork {
     }
 
     private static Row rather(Row earlier, Row later) {
-        if (later.completed() && later.undo() != null || earlier.original().parts().isEmpty()) {
+        if (later.completed() && later.undo() != null || earlier.isEmpty()) {
             return later;
         }
-        return earlier.completed() || later.original().parts().isEmpty() ? earlier : later;
+        return earlier.completed() || later.isEmpty() ? earlier : later;
     }
 
     /**
-     * The parts of a task to undo, in the order of its steps.
+     * The parts of a task to undo, in the order of its steps. The undo of a task or step covers the runs that it started.
      *
      * @param completed whether the task completed
      * @param steps of all its attempts, in order
      */
     static List<Part> parts(@Nullable Undo undo, boolean completed, List<Step> steps) {
-        List<Part> parts = new ArrayList<>();
-        if (undo == null) {
-            return parts;
+        if (undo != null && !undo.whole().isEmpty()) {
+            boolean begun = completed
+                    || steps.stream().anyMatch(step -> step.completed() && step.effects() || step.unknown());
+            return begun ? List.of(new Part(null, completed, undo.whole())) : List.of();
         }
-        if (!undo.whole().isEmpty()) {
-            if (completed || steps.stream().anyMatch(step -> step.completed() && step.effects() || step.unknown())) {
-                parts.add(new Part(null, completed, undo.whole()));
-            }
-            return parts;
-        }
-        Map<String, Boolean> known = new LinkedHashMap<>();
+        Map<Object, Part> parts = new LinkedHashMap<>();
         for (Step step : steps) {
-            if (undo.steps().containsKey(step.name()) && (step.completed() || step.unknown())) {
-                known.merge(step.name(), step.completed(), Boolean::logicalOr);
+            List<StepSpec> calls = undo == null ? null : undo.steps().get(step.name());
+            if (calls == null) {
+                step.children().forEach(child -> parts.put(child.run(), child.of(step.name())));
+            } else if (step.completed() || step.unknown()) {
+                parts.merge(step.name(), new Part(step.name(), step.completed(), calls),
+                        (first, other) -> first.known() ? first : other);
             }
         }
-        known.forEach((name, done) -> parts.add(new Part(name, done, undo.steps().getOrDefault(name, List.of()))));
-        return parts;
+        return List.copyOf(parts.values());
     }
 }

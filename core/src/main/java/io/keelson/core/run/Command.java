@@ -294,8 +294,18 @@ public sealed interface Command {
     /** A new attempt of a failed run; completed work is carried over unless {@code fromStart}. */
     record Retry(UUID runId, boolean fromStart, Actor actor) implements Command {}
 
-    /** The completed work of an ended run is to be undone. */
-    record Undo(UUID runId, @Nullable String reason, Actor actor) implements Command {}
+    /**
+     * The completed work of a run is to be undone: of an ended run, or after its end if the undo of its parent waits for it.
+     *
+     * @param waiter the run that undoes its parent and waits for the undo; null if absent
+     */
+    record Undo(UUID runId, @Nullable String reason, @Nullable UUID waiter, Actor actor) implements Command {
+
+        /** No run waits for it. */
+        public Undo(UUID runId, @Nullable String reason, Actor actor) {
+            this(runId, reason, null, actor);
+        }
+    }
 
     /** A report that can be part of {@link CompleteChain}. */
     sealed interface Report extends Command {
@@ -653,6 +663,19 @@ public sealed interface Command {
          * @param armed due time of the timer that requested this check; null if absent
          */
         record UndoIs(RunState state, UndoCounts counts, @Nullable Instant armed) implements Evaluation {}
+
+        /**
+         * The progress of the undo of a child run, for the undo of its parent.
+         *
+         * @param run the child run
+         * @param state of its undo, as the API names it
+         * @param undoRun the run that undoes it; null if absent
+         * @param notUndone tasks of that run that are not undone
+         * @param error code and text of the refusal; null if absent
+         * @param armed due time of the timer that requested this check; null if absent
+         */
+        record ChildUndo(UUID run, String state, @Nullable UUID undoRun, int notUndone, @Nullable String error,
+                @Nullable Instant armed) implements Evaluation {}
 
         /**
          * Tasks of an undo by their ends.

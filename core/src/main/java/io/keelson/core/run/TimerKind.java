@@ -39,7 +39,9 @@ public enum TimerKind {
     /** The parent run is to be checked. */
     EVALUATE_PARENT,
     /** A run is to be undone, or the run that undoes it is to be checked. */
-    EVALUATE_UNDO;
+    EVALUATE_UNDO,
+    /** The undo of a child run is to be checked by the undo of its parent; the subject is the child run. */
+    EVALUATE_CHILD_UNDO;
 
     private final String wire = name().toLowerCase(Locale.ROOT);
 

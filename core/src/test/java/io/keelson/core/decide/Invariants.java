@@ -167,7 +167,8 @@ final class Invariants {
     private static void noZombies(World world) {
         assertThat(world.queue).isEmpty();
         assertThat(world.timers.keySet()).as("it may look at what it has started")
-                .allMatch(key -> key.kind() == TimerKind.EVALUATE_CHILD || key.kind() == TimerKind.EVALUATE_UNDO);
+                .allMatch(key -> key.kind() == TimerKind.EVALUATE_CHILD || key.kind() == TimerKind.EVALUATE_UNDO
+                        || key.kind() == TimerKind.EVALUATE_CHILD_UNDO);
         assertThat(world.view.tasks()).allMatch(TaskRow::terminal);
         assertThat(world.view.steps.values()).allMatch(step -> step.state.terminal());
         assertThat(world.view.agents()).allMatch(agent -> agent.state().terminal());

@@ -39,8 +39,16 @@ final class Evaluations {
             case EVALUATE_UNDO -> {
                 return Undos.answer(store, rows);
             }
+            case EVALUATE_CHILD_UNDO -> {
+                return Undos.ofChild(store, asked.subject(),
+                        rows.timers.get(new TimerKey(TimerKind.EVALUATE_CHILD_UNDO, asked.subject())));
+            }
             default -> {
             }
+        }
+        UUID undone = Undos.childToUndo(rows, asked);
+        if (undone != null) {
+            return Undos.ofChild(store, undone, null);
         }
         int dice = dice(asked.subject(), asked.kind());
         Saved.Step call = rows.steps.get(asked.subject());
@@ -56,7 +64,8 @@ final class Evaluations {
             case EVALUATE_TASK_OUTPUT -> output(rows, rows.tasks.get(asked.subject()));
             case EVALUATE_RUN_OUTPUT -> new Evaluation.Output("1");
             case EVALUATE_PLAN -> RandomPlans.another(rows);
-            case EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_UNDO, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY,
+            case EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_UNDO, EVALUATE_CHILD_UNDO, STEP_RETRY, STEP_WAIT,
+                    TASK_CONTINUE, TASK_RETRY,
                     AGENT_RETRY,
                     RUN_RETRY, START, HUMAN,
                     HEARTBEAT, WATCH ->
@@ -100,8 +109,10 @@ final class Evaluations {
 
     private static Evaluation starts(RunRows rows, Saved.Step step, int dice) {
         UUID id = new UUID(~step.id().getMostSignificantBits(), step.id().getLeastSignificantBits());
-        return new Evaluation.Starts("{}", new RandomPlans(new Random(step.id().hashCode())).run(id,
-                rows.accepted.workspaceId()), dice % 3 == 0 ? null : BigDecimal.valueOf(dice * 5L, 2), dice % 5 == 0,
+        Random random = new Random(step.id().hashCode());
+        RandomPlans plans = Undos.ofChildren(rows) ? RandomPlans.undoingChildren(random) : new RandomPlans(random);
+        return new Evaluation.Starts("{}", plans.run(id, rows.accepted.workspaceId()),
+                dice % 3 == 0 ? null : BigDecimal.valueOf(dice * 5L, 2), dice % 5 == 0,
                 dice % 4 == 0 ? Duration.ofSeconds(dice * 3L) : null);
     }
 

@@ -82,7 +82,9 @@ final class Humans {
                     : new DecideGate(run, DecideGate.Gate.PLAN, false, null, Map.of(), null, ANN)), TRIES);
             case PAUSED -> ask(orCancel(rows, new Command.Resume(run, ANN)), TRIES);
             case ESCALATED -> rows.openTickets().forEach(ticket -> ask(new Command.Resolve(run, ticket.id(),
-                    sim.faultRates.calm() ? Resolution.RESUME : answer(rows), null, ANN), TRIES));
+                    !sim.faultRates.calm() ? answer(rows)
+                            : Undos.ofChild(rows, ticket) ? Resolution.DONE : Resolution.RESUME,
+                    null, ANN), TRIES));
             case BUDGET_EXCEEDED -> ask(overBudget(rows), TRIES);
             case RUNNING -> decide(rows);
             case RETRYING -> {

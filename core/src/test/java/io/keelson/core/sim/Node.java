@@ -1,6 +1,7 @@
 package io.keelson.core.sim;
 
 import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.Evaluate;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunView;
@@ -394,12 +395,25 @@ final class Node {
             }
         });
         changes.evaluations().forEach(asked -> later(sim.between(1, sim.chance(5) ? 8_000 : 30),
-                () -> own(new Command.Evaluated(asked.runId(), asked.kind(), asked.subject(),
-                        Evaluations.answer(sim.store, asked), Actor.SYSTEM))));
+                () -> evaluate(asked)));
         changes.timers().values().forEach(timer -> timer.filter(t -> !t.key().kind().evaluation()).ifPresent(
                 t -> later(Duration.between(sim.now(), t.dueAt()).isNegative() ? Duration.ZERO
                         : Duration.between(sim.now(), t.dueAt()),
                         () -> own(new Command.TimerDue(t.runId(), t.key().kind(), t.key().subject(), Actor.SYSTEM)))));
+    }
+
+    private void evaluate(Evaluate asked) {
+        UUID child = Undos.childToUndo(sim.store.run(asked.runId()), asked);
+        if (child == null) {
+            answer(asked);
+        } else {
+            own(new Command.Undo(child, null, asked.runId(), Actor.SYSTEM), reply -> answer(asked));
+        }
+    }
+
+    private void answer(Evaluate asked) {
+        own(new Command.Evaluated(asked.runId(), asked.kind(), asked.subject(), Evaluations.answer(sim.store, asked),
+                Actor.SYSTEM));
     }
 
     /** A worker asks for work: what the queue offers is claimed as anything else is decided. */

@@ -58,6 +58,7 @@ final class RandomPlans {
     private final boolean chains;
     private final boolean rounds;
     private final boolean undos;
+    private boolean children;
     private final boolean reuses;
     private final boolean groups;
 
@@ -89,6 +90,11 @@ final class RandomPlans {
         return seed % 7 == 2 && !WITHOUT_UNDO.contains(seed);
     }
 
+    /** Stories whose undos have the runs undone that steps of the originals started. */
+    static boolean undoesChildren(long seed) {
+        return undoes(seed) && seed % 28 == 2;
+    }
+
     /** Stories whose steps take over results. Stories that find a rare mutant keep their commands. */
     static boolean reuses(long seed) {
         return seed % 6 == 4 && !WITHOUT_UNDO.contains(seed);
@@ -107,6 +113,16 @@ final class RandomPlans {
     /** Stories with rounds of groups. */
     static boolean repeatsGroups(long seed) {
         return seed % 10 == 3;
+    }
+
+    static RandomPlans undoingChildren(Random random) {
+        return new RandomPlans(random, 2, false, false, true, false, false).undoingChildren();
+    }
+
+    /** Runs that are started are undone with the run that started them. */
+    RandomPlans undoingChildren() {
+        children = true;
+        return this;
     }
 
     NewRun run(UUID id, UUID workspace) {
@@ -131,7 +147,8 @@ final class RandomPlans {
             addGroup(tasks, id);
         }
         boolean goal = policy.failures().planner() != null && id.getLeastSignificantBits() % 4 == 1;
-        NewRun run = new NewRun(id, workspace, "r", null, "goal", goal ? new Plan(0, List.of()) : new Plan(1, tasks),
+        NewRun run = new NewRun(id, workspace, "r", null, children ? Undos.OF_CHILDREN : "goal",
+                goal ? new Plan(0, List.of()) : new Plan(1, tasks),
                 name(id), "{}", undone(policy, id),
                 "{}", "[]",
                 chance(30) ? "{}" : null, random.nextInt(3), "manual", null, null, "ann");
@@ -298,9 +315,10 @@ final class RandomPlans {
         List<StepSpec> calls = List.of(new StepSpec("back", StepKind.TOOL, number % 2 == 0 ? LOCAL : "remote", "{}",
                 RetryPolicy.STEP, Duration.ofSeconds(20)));
         Map<String, List<StepSpec>> ofSteps = new HashMap<>();
-        task.steps().forEach(step -> ofSteps.put(step.name(), calls));
+        task.steps().stream().filter(step -> !children || step.kind() != StepKind.RUN)
+                .forEach(step -> ofSteps.put(step.name(), calls));
         return task.with(task.policy()
-                .undoneBy(number < 8 ? new Undo(calls, Map.of()) : new Undo(List.of(), ofSteps)));
+                .undoneBy(number < (children ? 4 : 8) ? new Undo(calls, Map.of()) : new Undo(List.of(), ofSteps)));
     }
 
     /** The steps of most tasks may take over results; by the run's id. */

@@ -131,14 +131,16 @@ final class ReplyDurability {
         return call == null || call.now().rounds() > round || call.now().state() != CallWait.State.ASKED;
     }
 
-    /** A use that was taken counts for its lease, in full. */
+    /** A use that was taken counts for its lease, in full; a first use of nothing leaves nothing. */
     private static boolean metered(RunRows rows, Command.Meter command) {
         StepResult result = rows.resultOf(command.stepId(), command.epoch());
         Metered open = rows.steps.get(command.stepId()).metered();
         Metered all = result != null ? new Metered(result.epoch(), result.tokens(), result.cost()) : open;
         BigDecimal cost = command.used().cost() == null ? BigDecimal.ZERO : command.used().cost();
-        return all != null && all.epoch() == command.epoch() && all.cost().compareTo(cost) >= 0
-                && command.used().tokens().beyond(all.tokens()).none();
+        boolean nothing = cost.signum() == 0 && command.used().tokens().none();
+        return all == null ? nothing
+                : all.epoch() == command.epoch() && all.cost().compareTo(cost) >= 0
+                        && command.used().tokens().beyond(all.tokens()).none() || nothing;
     }
 
     /** A report of a chain that was taken is recorded, now or before. */

@@ -171,6 +171,9 @@ public final class Simulation {
         RandomPlans plans = new RandomPlans(random, tiny() ? 6 : 2, Executor.chains(seed),
                 RandomPlans.repeats(seed), RandomPlans.undoes(seed), RandomPlans.reuses(seed),
                 RandomPlans.repeatsGroups(seed));
+        if (RandomPlans.undoesChildren(seed)) {
+            plans.undoingChildren();
+        }
         List<NewRun> runs = new ArrayList<>();
         for (int i = size.fewest() + random.nextInt(size.more() + 1); i > 0; i--) {
             NewRun run = plans.run(runId(i + 1), workspace(random.nextInt(2)));

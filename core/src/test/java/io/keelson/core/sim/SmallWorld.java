@@ -7,6 +7,7 @@ import io.keelson.core.decide.Decider;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.UndoRow;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Funds;
@@ -48,6 +49,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,6 +62,8 @@ final class SmallWorld {
     private static final RetryPolicy ONCE = new RetryPolicy(1, 1, Duration.ZERO, Duration.ZERO, 1, 0);
     private static final FailureRules RULES = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, ONCE, ONCE,
             EscalationPolicy.OFF, null, 0, false, false);
+    /** The child run that the undo has undone. */
+    private static final UUID CHILD = new UUID(4, 1);
     private static final List<String> WORKERS = List.of("w1", "w2");
 
     /**
@@ -181,7 +185,7 @@ final class SmallWorld {
                 new UndoPlan.Original(new UUID(3, 2), "b", "b", null, 0, List.of("a"), false,
                         List.of(new UndoPlan.Part("s0", true, call), new UndoPlan.Part("s1", true, call))),
                 new UndoPlan.Original(new UUID(3, 3), "c", "c", null, 0, List.of("a"), false,
-                        List.of(new UndoPlan.Part(null, true, call)))));
+                        List.of(new UndoPlan.Part("s0", true, undoOfChild(), new UndoPlan.Child(CHILD, "r"))))));
         FailureRules goesOn = new FailureRules(FailureMode.CONTINUE, FailureMode.CONTINUE, ONCE, ONCE,
                 EscalationPolicy.OFF, null, 0, false, false);
         NewRun undoes = run(new UUID(0, 1), undo, goesOn, new UndoRules(false, false, failed.id()));
@@ -199,6 +203,17 @@ final class SmallWorld {
             store.commit(next, List.of(), null, NOW, NOW);
         }
         return List.of(new SmallWorld(store.run(undoes.id()), store.run(failed.id()), Map.of(), mishaps));
+    }
+
+    private static List<StepSpec> undoOfChild() {
+        return List.of(new StepSpec("undo", StepKind.RUN, StepSpec.UNDO_RUN, "{}", RetryPolicy.NONE, StepSpec.OF_TASK));
+    }
+
+    /** The answers about the undo of the child. */
+    private static List<Evaluation> childUndos() {
+        return Stream.of(UndoRow.State.RUNNING, UndoRow.State.UNDONE, UndoRow.State.PARTLY_UNDONE, UndoRow.State.FAILED)
+                .<Evaluation>map(state -> new Evaluation.ChildUndo(CHILD, state.wire(), new UUID(4, 2), 1, null, null))
+                .toList();
     }
 
     private static NewRun run(UUID id, Plan plan, FailureRules rules, UndoRules undo) {
@@ -349,10 +364,12 @@ final class SmallWorld {
                     subject, Actor.SYSTEM), timer.dueAt()).with(beliefs, left)));
             List<Evaluation> answers = switch (timer.key().kind()) {
                 case EVALUATE_GATE -> List.of(new Evaluation.Proceed(null), new Evaluation.Skip());
-                case EVALUATE_STEP -> List.of(new Evaluation.Opened("{}", null, null));
+                case EVALUATE_STEP -> rows.steps.get(subject).spec().undoesRun() ? childUndos()
+                        : List.of(new Evaluation.Opened("{}", null, null));
                 case EVALUATE_TASK_OUTPUT -> List.of(new Evaluation.Output("1"), new Evaluation.Repeats(1));
                 case EVALUATE_RUN_OUTPUT -> List.of(new Evaluation.Output("1"));
-                case EVALUATE_PLAN, EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_UNDO, STEP_RETRY, STEP_WAIT,
+                case EVALUATE_PLAN, EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_UNDO, EVALUATE_CHILD_UNDO, STEP_RETRY,
+                        STEP_WAIT,
                         TASK_CONTINUE, TASK_RETRY,
                         AGENT_RETRY, RUN_RETRY, START,
                         HUMAN,
@@ -361,6 +378,11 @@ final class SmallWorld {
             };
             answers.forEach(answer -> moves.add(new Move(answer.toString(), decide(new Command.Evaluated(rows.id(),
                     timer.key().kind(), subject, answer, Actor.SYSTEM), NOW).with(beliefs, left))));
+        }
+        if (rows.stepsNow().stream()
+                .anyMatch(step -> step.spec().undoesRun() && step.state() == StepState.WAITING)) {
+            childUndos().forEach(answer -> moves.add(new Move(answer.toString(), decide(new Command.Evaluated(rows.id(),
+                    TimerKind.EVALUATE_CHILD_UNDO, CHILD, answer, Actor.SYSTEM), NOW).with(beliefs, left))));
         }
     }
 

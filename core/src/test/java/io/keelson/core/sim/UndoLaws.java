@@ -23,7 +23,9 @@ final class UndoLaws {
                 || state == RunState.CANCELLED && policy.undo().onCancel();
         unless(!wanted || rows.run.startedAt() == null || rows.undo != null, "not undone: %s", rows.run);
         unless(rows.undo == null || state.terminal() || rows.undo.state() == UndoRow.State.REFUSED
-                || rows.undo.state() == UndoRow.State.NOTHING, "undone and open: %s", rows.run);
+                || rows.undo.state() == UndoRow.State.NOTHING
+                || rows.undo.state() == UndoRow.State.REQUESTED && rows.undo.waiter() != null, "undone and open: %s",
+                rows.run);
         if (!Undos.is(rows)) {
             return;
         }

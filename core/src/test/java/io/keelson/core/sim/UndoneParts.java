@@ -32,6 +32,9 @@ final class UndoneParts {
         Map<String, UUID> tasks = new HashMap<>();
         for (TaskSpec task : undo.accepted.plan().tasks()) {
             Undoes original = Objects.requireNonNull(task.policy().undoes());
+            if (original.run() != null) {
+                continue;
+            }
             tasks.put(original.key(), original.task());
             asked.put(original.key() + "/" + original.step(),
                     task.steps().getFirst().name().equals(UndoPlan.QUESTION));
@@ -52,14 +55,18 @@ final class UndoneParts {
         if (!undo.whole().isEmpty()) {
             boolean done = tries.stream().anyMatch(each -> each.state() == TaskState.COMPLETED);
             boolean begun = any(rows, tries, step -> step.state() == StepState.COMPLETED || lost(step));
-            part(key + "/null", done, begun, asked);
+            part(key + "/null", done, begun || asked.containsKey(key + "/null") && started(rows, tries, step -> true),
+                    asked);
             tries.stream().filter(each -> each.state() == TaskState.COMPLETED).reduce((_, last) -> last)
                     .ifPresent(last -> unless(last.id().equals(tasks.get(key)), "the undo of %s is not that of %s: %s",
                             key, last, tasks));
         } else if (tries.size() == 1) {
             undo.steps().keySet().forEach(name -> part(key + "/" + name,
                     any(rows, tries, step -> step.spec().name().equals(name) && step.state() == StepState.COMPLETED),
-                    any(rows, tries, step -> step.spec().name().equals(name) && lost(step)), asked));
+                    any(rows, tries, step -> step.spec().name().equals(name) && lost(step))
+                            || asked.containsKey(key + "/" + name)
+                                    && started(rows, tries, step -> step.spec().name().equals(name)),
+                    asked));
         }
     }
 
@@ -70,8 +77,14 @@ final class UndoneParts {
                 asked);
     }
 
+    /** Whether steps started runs, in which something may have been done. */
+    private static boolean started(RunRows rows, List<Saved.Task> tries, Predicate<Saved.Step> of) {
+        return tries.stream().flatMap(each -> rows.stepsOf(each.id()))
+                .anyMatch(step -> of.test(step) && rows.children.containsKey(step.id()));
+    }
+
     private static boolean any(RunRows rows, List<Saved.Task> tries, Predicate<Saved.Step> is) {
-        return tries.stream().flatMap(each -> rows.stepsOf(each.id())).filter(Undos::acts).anyMatch(is);
+        return tries.stream().flatMap(each -> rows.stepsOf(each.id())).filter(Undos::isWork).anyMatch(is);
     }
 
     /** Executed without a recorded result, and not refused in its only execution. */
@@ -82,11 +95,12 @@ final class UndoneParts {
 
     private static void order(RunRows rows, Plan plan, TaskSpec task) {
         Undoes one = task.policy().undoes();
-        if (one.step() == null || rows.tasks.get(one.task()).spec().parallelSteps()) {
+        if (one.step() == null || one.run() != null || rows.tasks.get(one.task()).spec().parallelSteps()) {
             return;
         }
         Set<String> before = Undos.before(plan, task.id());
         plan.tasks().stream().filter(other -> other.policy().undoes().task().equals(one.task()))
+                .filter(other -> other.policy().undoes().run() == null)
                 .filter(other -> position(rows, other) > position(rows, task))
                 .forEach(other -> unless(before.contains(other.id()), "not undone after the step after it: %s %s", task,
                         other));

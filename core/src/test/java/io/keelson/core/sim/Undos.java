@@ -1,5 +1,7 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.decide.ChangeSet.Evaluate;
+import io.keelson.core.decide.ChangeSet.Timer;
 import io.keelson.core.decide.ChangeSet.TimerKey;
 import io.keelson.core.decide.UndoRow;
 import io.keelson.core.lifecycle.RunState;
@@ -35,7 +37,14 @@ import java.util.UUID;
 
 /** Undos of runs: the answers of the server, and laws for the end of a story. */
 final class Undos {
+    /** The goal of runs in whose stories runs that steps started have undos. */
+    static final String OF_CHILDREN = "undo";
+
     private Undos() {}
+
+    static boolean ofChildren(RunRows rows) {
+        return rows.accepted.goal().equals(OF_CHILDREN);
+    }
 
     static boolean is(RunRows rows) {
         return rows.accepted.policy().undo().undoes() != null;
@@ -44,13 +53,45 @@ final class Undos {
     static Evaluation answer(Store store, RunRows rows) {
         if (rows.undo == null || rows.undo.state() == UndoRow.State.REQUESTED) {
             Plan plan = UndoPlan.of(UndoWork.of(rows.tasks.values().stream().filter(task -> !task.key().startsWith("."))
-                    .map(task -> row(rows, task)).toList()));
+                    .map(task -> row(store, rows, task)).toList()));
             return new Evaluation.Undoes(plan.tasks().isEmpty() ? null : run(rows, plan));
         }
         return new Evaluation.UndoIs(
                 rows.undo.undoRun() == null ? RunState.COMPLETED : store.run(rows.undo.undoRun()).run.state(),
                 rows.undo.undoRun() == null ? Evaluation.UndoCounts.NONE : counts(store.run(rows.undo.undoRun())),
                 rows.timers.containsKey(key(rows)) ? rows.timers.get(key(rows)).dueAt() : null);
+    }
+
+    /** The run whose undo the evaluator requests before it answers; null for any other evaluation. */
+    static UUID childToUndo(RunRows rows, Evaluate asked) {
+        Saved.Step step = asked.kind() == TimerKind.EVALUATE_STEP ? rows.steps.get(asked.subject()) : null;
+        return step == null || !step.spec().undoesRun() ? null
+                : rows.tasks.get(step.taskId()).spec().policy().undoes().run();
+    }
+
+    /** Whether a ticket is about the undo of a run that the original started. */
+    static boolean ofChild(RunRows rows, Saved.Ticket ticket) {
+        Undoes undoes = ticket.taskId() == null ? null : rows.tasks.get(ticket.taskId()).spec().policy().undoes();
+        return undoes != null && undoes.run() != null;
+    }
+
+    static Evaluation ofChild(Store store, UUID child, Timer armed) {
+        UndoRow undo = store.run(child).undo;
+        return new Evaluation.ChildUndo(child, undo.state().wire(), undo.undoRun(), undo.counts().notUndone(),
+                undo.errorCode(), armed == null ? null : armed.dueAt());
+    }
+
+    /** Runs that a step started, without those that have ended and in which nothing can be undone. */
+    private static List<UndoPlan.Child> children(Store store, UUID step) {
+        return store.runs().stream()
+                .filter(run -> run.parent != null && run.parent.stepId().equals(step) && mayBeUndone(store, run))
+                .map(run -> new UndoPlan.Child(run.id(), "r")).toList();
+    }
+
+    private static boolean mayBeUndone(Store store, RunRows rows) {
+        return !rows.run.state().terminal()
+                || rows.tasks.values().stream().anyMatch(task -> task.spec().policy().undo() != null)
+                || rows.children.values().stream().anyMatch(child -> mayBeUndone(store, store.run(child.runId())));
     }
 
     private static TimerKey key(RunRows rows) {
@@ -71,18 +112,22 @@ final class Undos {
                 task -> task.state() == TaskState.SKIPPED && code.equals(task.errorCode())).count();
     }
 
-    private static UndoWork.Row row(RunRows rows, Saved.Task task) {
+    private static UndoWork.Row row(Store store, RunRows rows, Saved.Task task) {
         Saved.Task group = task.groupId() == null ? null : rows.tasks.get(task.groupId());
         boolean own = task.reusedFrom() == null;
-        List<UndoWork.Step> steps = rows.stepsOf(task.id()).filter(Undos::acts)
+        List<UndoWork.Step> steps = rows.stepsOf(task.id()).filter(Undos::isWork)
                 .map(step -> new UndoWork.Step(step.spec().name(), step.state() == StepState.COMPLETED,
-                        step.leaseEpoch(), true, step.errorCode(), step.errorClass()))
+                        step.leaseEpoch(), true, step.errorCode(), step.errorClass(), children(store, step.id())))
                 .toList();
         return new UndoWork.Row(task.id(), task.key(), task.key(), group == null ? null : group.key(),
                 group != null && group.isLoop() ? task.itemIndex() : 0,
                 task.upstreams().stream().map(on -> rows.tasks.get(on).key()).toList(), task.spec().parallelSteps(),
                 own && !isGroup(task) ? task.spec().policy().undo() : null,
                 task.state() == TaskState.COMPLETED, steps);
+    }
+
+    static boolean isWork(Saved.Step step) {
+        return acts(step) || step.spec().startsRun();
     }
 
     static boolean acts(Saved.Step step) {
@@ -148,6 +193,7 @@ final class Undos {
                 .forEach(task -> Violation.unless(undone.getOrDefault(task.key(), 0) == 1, "undone %s times: %s",
                         undone.get(task.key()), task));
         UndoneParts.check(rows, undo);
+        UndoneChildren.check(store, rows, undo);
         Plan plan = undo.accepted.plan();
         for (TaskSpec task : plan.tasks()) {
             Set<String> later = below(rows, task.policy().undoes().key());

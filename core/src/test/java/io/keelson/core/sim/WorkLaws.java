@@ -53,7 +53,7 @@ final class WorkLaws {
 
     /** Timers with which one run evaluates another one, which may have ended meanwhile. */
     private static final Set<TimerKind> KIN = Set.of(TimerKind.EVALUATE_CHILD, TimerKind.EVALUATE_PARENT,
-            TimerKind.EVALUATE_UNDO);
+            TimerKind.EVALUATE_UNDO, TimerKind.EVALUATE_CHILD_UNDO);
 
     private final RunRows rows;
     private final RunPolicy policy;
@@ -132,7 +132,7 @@ final class WorkLaws {
                     || rows.tasks.get(subject).state() == TaskState.RUNNING && rows.tasks.get(subject).isLoop()
                             && rows.tasks.get(subject).nextRunAt() != null;
             case EVALUATE_GATE, EVALUATE_TASK_OUTPUT -> !rows.tasks.get(subject).state().terminal();
-            case EVALUATE_CHILD, EVALUATE_PARENT -> true;
+            case EVALUATE_CHILD, EVALUATE_PARENT, EVALUATE_CHILD_UNDO -> true;
             case EVALUATE_UNDO -> rows.undo != null && state.terminal();
             case EVALUATE_STEP -> !rows.steps.get(subject).state().terminal();
             case TASK_RETRY -> rows.tasks.get(subject).state() == TaskState.AWAITING_RETRY;
@@ -334,7 +334,7 @@ final class WorkLaws {
             }
             case WAITING -> {
                 unless(waits || step.signalWait() != null || rows.children.containsKey(step.id())
-                        || parked(step, place != null), "waits for nothing: %s",
+                        || step.spec().undoesRun() || parked(step, place != null), "waits for nothing: %s",
                         step);
                 unless(!rows.children.containsKey(step.id()) || !rows.children.get(step.id()).ended(),
                         "waits for a run that has ended: %s", step);
@@ -456,7 +456,8 @@ final class WorkLaws {
 
     private void running() {
         boolean others = rows.stepsNow().stream().anyMatch(step -> step.signalWait() != null
-                || step.state() == StepState.WAITING && rows.children.containsKey(step.id()));
+                || step.state() == StepState.WAITING
+                        && (rows.children.containsKey(step.id()) || step.spec().undoesRun()));
         boolean timer = rows.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH)
                 || rows.children.values().stream().anyMatch(child -> !child.ended());
         unless(!rows.queue.isEmpty() || timer || others || !rows.requests.isEmpty(), "I5: nothing can move the run: %s",

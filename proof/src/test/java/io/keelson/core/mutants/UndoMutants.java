@@ -3,18 +3,22 @@ package io.keelson.core.mutants;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Mistakes in undos. The simulations whose numbers leave 2 after a division by 7 have undos. */
+/**
+ * Mistakes in undos. The simulations whose numbers leave 2 after a division by 7 have undos, and after a division by 28 also undos of
+ * children.
+ */
 final class UndoMutants {
     private static final String PLAN = "plan/UndoPlan.java";
     private static final String WORK = "plan/UndoWork.java";
     private static final String UNDOING = "decide/Undoing.java";
     private static final String ANSWERS = "decide/UndoAnswers.java";
     private static final int SEED = 16;
+    private static final int CHILDREN = 86;
 
     private UndoMutants() {}
 
     static List<Mutant> all() {
-        return Stream.of(plans(), requests(), tickets()).flatMap(List::stream).toList();
+        return Stream.of(plans(), requests(), children(), tickets()).flatMap(List::stream).toList();
     }
 
     private static List<Mutant> plans() {
@@ -29,15 +33,17 @@ final class UndoMutants {
                         "work that is not undone ends the undo of the work before it").foundBy(72),
                 new Mutant(PLAN, "if (!part.known()) {", "if (part.calls().isEmpty()) {",
                         "work with an unknown outcome is undone without a question").foundBy(SEED),
-                new Mutant(WORK, "return effects && !completed && executions > 0 && !isRefusal();", "return false;",
+                new Mutant(WORK,
+                        "return effects && !completed && (executions > 0 && !isRefusal() || !children.isEmpty());",
+                        "return false;",
                         "work with an unknown outcome is not undone").foundBy(SEED),
                 new Mutant(WORK, "return executions == 1 && ErrorClass", "return ErrorClass",
                         "a refused repetition tells that no execution had an effect").foundBy(387),
                 new Mutant(WORK,
-                        "if (later.completed() && later.undo() != null || earlier.original().parts().isEmpty()) {",
-                        "if (earlier.original().parts().isEmpty()) {",
+                        "if (later.completed() && later.undo() != null || earlier.isEmpty()) {",
+                        "if (earlier.isEmpty()) {",
                         "the undo of repeated work is that of its first try").foundBy(317),
-                new Mutant(WORK, "return earlier.completed() || later.original().parts().isEmpty() ? earlier : later;",
+                new Mutant(WORK, "return earlier.completed() || later.isEmpty() ? earlier : later;",
                         "return later;", "a retry hides the completed work of the attempt before").foundBy(632));
     }
 
@@ -49,9 +55,11 @@ final class UndoMutants {
                 new Mutant(UNDOING, "d.run.state == RunState.CANCELLED && rules.onCancel()",
                         "d.run.state == RunState.CANCELLED && rules.onCancel() && !rules.onFailure()",
                         "a cancelled run is not undone").foundBy(SEED),
-                new Mutant(UNDOING, "d.evaluate(TimerKind.EVALUATE_UNDO, d.run.id());", "",
+                new Mutant(UNDOING, "if (d.run.state.terminal()) { d.evaluate(TimerKind.EVALUATE_UNDO, d.run.id()); }",
+                        "",
                         "a requested undo is never made").foundBy(SEED),
-                new Mutant(ANSWERS, "if (!d.run.state.terminal()) {", "if (d.run.startedAt == null) {",
+                new Mutant(ANSWERS, "if (!d.run.state.terminal() && command.waiter() == null) {",
+                        "if (d.run.startedAt == null) {",
                         "an open run is undone").foundBy(SEED),
                 new Mutant(ANSWERS, "if (Undoing.is(d)) {", "if (Undoing.is(d) && !d.run.state.terminal()) {",
                         "an undo is undone").foundBy(SEED),
@@ -68,6 +76,24 @@ final class UndoMutants {
                         "a run does not learn that it is undone").foundBy(SEED),
                 new Mutant(ANSWERS, "is.counts().notUndone() == 0 ? State.UNDONE : State.PARTLY_UNDONE;",
                         "State.UNDONE;", "work that is not undone counts as undone").foundBy(SEED));
+    }
+
+    private static List<Mutant> children() {
+        return List.of(
+                new Mutant(WORK, "step.children().forEach(child -> parts.put(child.run(), child.of(step.name())));", "",
+                        "a child is not undone with its parent").foundBy(170),
+                new Mutant(ANSWERS, "if (waiter == null || waiter.equals(known.waiter()) || !known.open()) {",
+                        "if (known.undoRun() != null || !known.open()) {",
+                        "the undo of a parent waits forever for an undo that was requested before").foundBy(CHILDREN),
+                new Mutant(UNDOING, "if (d.view.undo != null && d.view.undo.state() == State.REQUESTED) {",
+                        "if (d.view.undo != null && d.run.startedAt == null) {",
+                        "a child that was open is never undone").foundBy(261),
+                new Mutant(ANSWERS, "counts.notDone(), counts.notUndone())); ChildLinks.tellWaiter(d, row);",
+                        "counts.notDone(), counts.notUndone()));",
+                        "the undo of a parent does not learn that a child is undone").foundBy(198),
+                new Mutant("decide/ChildUndos.java", "switch (UndoRow.State.of(is.state())) {",
+                        "switch (is.state().equals(\"running\") ? UndoRow.State.UNDONE : UndoRow.State.of(is.state())) {",
+                        "the undo of a parent does not wait for the undo of a child").foundBy(CHILDREN));
     }
 
     private static List<Mutant> tickets() {

@@ -62,6 +62,16 @@ class SimulationTest {
                 .isGreaterThan(Breadth.of(50, 100));
     }
 
+    /** Seeds of stories in which runs are undone with the runs that started them only. */
+    @Test
+    @Timeout(value = 1, unit = TimeUnit.HOURS)
+    void noLawIsBrokenByUndosOfChildren() {
+        Coverage coverage = new Coverage();
+        LongStream.range(1_001, Breadth.of(2_601, 6_001)).filter(RandomPlans::undoesChildren)
+                .forEach(seed -> coverage.add(new Simulation(seed).run().coverage));
+        assertThat(coverage.count("ChildUndo")).isGreaterThan(Breadth.of(20, 100));
+    }
+
     @Test
     void oneSeed() {
         Simulation simulation = new Simulation(ONE).run();

@@ -77,7 +77,7 @@ public final class PendingCommand {
             case Evaluation.Reused reused -> reused.output().length();
             case Evaluation.Undoes undoes -> undoes.run() == null ? 0 : undoes.run().planJson().length();
             case Evaluation.Planned(_, String json, _) -> json.length();
-            case Evaluation.Skip _,Evaluation.Broken _,Evaluation.ParentIs _,Evaluation.Holds _,Evaluation.Repeats _,Evaluation.UndoIs _,Evaluation.ComputedBy _,Evaluation.Computes _ ->
+            case Evaluation.Skip _,Evaluation.Broken _,Evaluation.ParentIs _,Evaluation.Holds _,Evaluation.Repeats _,Evaluation.UndoIs _,Evaluation.ChildUndo _,Evaluation.ComputedBy _,Evaluation.Computes _ ->
                 0;
         };
     }

@@ -2,6 +2,7 @@ package io.keelson.server.engine.execute;
 
 import io.keelson.core.decide.ChangeSet.Evaluate;
 import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -17,6 +18,7 @@ import io.keelson.server.base.log.LogContext;
 import io.keelson.server.engine.store.read.ScopeReader;
 import io.keelson.server.engine.store.read.ScopeReader.LastRound;
 import io.keelson.server.engine.store.read.ScopeReader.TaskText;
+import io.keelson.server.engine.store.read.UndoneRuns;
 import io.keelson.server.engine.tool.ToolCatalog;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
@@ -107,6 +110,7 @@ public final class Evaluator {
                 case EVALUATE_CHILD -> database.withConnection(c -> reader.child(c, request.subject()));
                 case EVALUATE_PARENT -> database.withConnection(c -> reader.parent(c, request.runId()));
                 case EVALUATE_UNDO -> undos.of(request.runId());
+                case EVALUATE_CHILD_UNDO -> childUndo(request.subject());
                 case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
                         WATCH ->
                     throw new IllegalArgumentException(request.toString());
@@ -174,10 +178,33 @@ public final class Evaluator {
 
     private Evaluation start(Evaluate request, ScopeReader.StepText step) {
         JsonNode input = Json.read(step.input());
+        if (step.tool().equals(StepSpec.UNDO_RUN)) {
+            return undo(request.runId(), UUID.fromString(input.path("run_id").asString("")));
+        }
         JsonNode resolved = scopes.resolve(request.runId(), step.taskId(), ChildInput.outer(input).toString());
         return children.make(database.withConnection(c -> reader.starter(c, request.runId())),
                 database.withConnection(c -> reader.caller(c, request.subject())).untrusted(),
                 ChildInput.joined(input, resolved));
+    }
+
+    /** Requests the undo of a child run, and reads its progress. */
+    private Evaluation undo(UUID waiter, UUID child) {
+        if (!database.withConnection(c -> UndoneRuns.exists(c, child))) {
+            return missing(child);
+        }
+        Reply reply =
+                commands.apply(new Command.Undo(child, "run " + waiter + " undoes the run that started it", waiter,
+                        Actor.SYSTEM)).join();
+        return reply instanceof Reply.Rejected refusal ? broken(refusal.code(), refusal.message()) : childUndo(child);
+    }
+
+    private Evaluation childUndo(UUID child) {
+        Evaluation.ChildUndo found = database.withConnection(c -> UndoneRuns.child(c, child));
+        return found == null ? missing(child) : found;
+    }
+
+    private static Evaluation missing(UUID child) {
+        return broken("CHILD_RUN_GONE", "run " + child + ", which the original started, is deleted or archived");
     }
 
     private Evaluation holds(Evaluate request, ScopeReader.StepText step, String condition) {

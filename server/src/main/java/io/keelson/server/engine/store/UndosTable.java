@@ -17,28 +17,29 @@ import java.util.Objects;
 
 /** {@code run_undos}. */
 final class UndosTable {
-    static final RowSetStatement<RunUndo> PUT = new RowSetStatement<>("keelson_run_undo", """
+    static final RowSetStatement<RunUndo> PUT = new RowSetStatement<>("keelson_run_undo_2", """
             insert into run_undos (run_id, workspace_id, undo_run_id, state, tasks, undone, by_hand, not_done, not_undone,
-                requested_by, reason, requested_at, error_code, error_message)
+                requested_by, reason, requested_at, error_code, error_message, waiter_run_id)
             select run_id, workspace_id, undo_run_id, state, tasks, undone, by_hand, not_done, not_undone, requested_by,
-                reason, requested_at, error_code, error_message from {rows}
+                reason, requested_at, error_code, error_message, waiter_run_id from {rows}
             on conflict (run_id) do update
                set undo_run_id = excluded.undo_run_id, state = excluded.state, tasks = excluded.tasks,
                    undone = excluded.undone, by_hand = excluded.by_hand, not_done = excluded.not_done,
                    not_undone = excluded.not_undone, requested_by = excluded.requested_by, reason = excluded.reason,
                    requested_at = excluded.requested_at, error_code = excluded.error_code,
-                   error_message = excluded.error_message""",
+                   error_message = excluded.error_message, waiter_run_id = excluded.waiter_run_id""",
             uuid("run_id", u -> u.run().id()), uuid("workspace_id", u -> u.run().workspaceId()),
             uuid("undo_run_id", u -> u.row().undoRun()), text("state", u -> u.row().state().wire()),
             integer("tasks", u -> u.row().tasks()), integer("undone", u -> u.row().counts().undone()),
             integer("by_hand", u -> u.row().counts().byHand()), integer("not_done", u -> u.row().counts().notDone()),
             integer("not_undone", u -> u.row().counts().notUndone()), text("requested_by", u -> u.row().requestedBy()),
             text("reason", u -> u.row().reason()), time("requested_at", u -> u.row().requestedAt()),
-            text("error_code", u -> u.row().errorCode()), text("error_message", u -> u.row().errorMessage()));
+            text("error_code", u -> u.row().errorCode()), text("error_message", u -> u.row().errorMessage()),
+            uuid("waiter_run_id", u -> u.row().waiter()));
 
     private static final String LOAD = """
             select run_id, undo_run_id, state, tasks, undone, by_hand, not_done, not_undone, requested_by, reason,
-                requested_at, error_code, error_message
+                requested_at, error_code, error_message, waiter_run_id
               from run_undos where run_id = any (?)""";
 
     private UndosTable() {}
@@ -53,7 +54,7 @@ final class UndosTable {
                             row.getInt("not_undone")),
                     row.getString("requested_by"), row.getString("reason"),
                     Objects.requireNonNull(Rows.optionalTime(row, "requested_at")), row.getString("error_code"),
-                    row.getString("error_message"))));
+                    row.getString("error_message"), ViewLoader.uuidOrNull(row, "waiter_run_id"))));
         }
     }
 }

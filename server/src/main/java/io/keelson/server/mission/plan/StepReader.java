@@ -114,6 +114,7 @@ final class StepReader {
         return switch (JsonFields.text(raw, "kind", "tool")) {
             case "approval" -> StepKind.APPROVAL;
             case "turn" -> StepKind.TURN;
+            case "run" -> StepKind.RUN;
             default -> switch (tool) {
                 case WAIT_TOOL -> StepKind.WAIT;
                 case SIGNAL_TOOL -> StepKind.SIGNAL;
@@ -131,7 +132,7 @@ final class StepReader {
             case TURN -> TURN_TOOL;
             case WAIT -> WAIT_TOOL;
             case SIGNAL -> SIGNAL_TOOL;
-            case RUN -> RUN_TOOL;
+            case RUN -> "run".equals(JsonFields.text(raw, "kind")) ? StepSpec.UNDO_RUN : RUN_TOOL;
             case TOOL, VERIFY, CALL -> null;
         };
         if (tool == null && own == null) {

@@ -107,6 +107,9 @@ public final class UndoMissions {
         if (original.step() != null) {
             written.put("step", original.step());
         }
+        if (original.run() != null) {
+            written.put("run", original.run().toString());
+        }
         return written;
     }
 }

@@ -74,8 +74,11 @@ final class UndoReader {
     /** The original of a stored task; null for a task that undoes nothing. */
     static @Nullable Undoes original(JsonNode task) {
         JsonNode raw = task.path(UNDOES);
+        String run = JsonFields.text(raw, "run");
         return raw.isObject() ? new Undoes(UUID.fromString(JsonFields.text(raw, "task", "")),
-                JsonFields.text(raw, "key", ""), JsonFields.text(raw, "step")) : null;
+                JsonFields.text(raw, "key", ""), JsonFields.text(raw, "step"),
+                run == null ? null : UUID.fromString(run))
+                : null;
     }
 
     /**

@@ -7,7 +7,7 @@ final class ArchiveQueries {
 
     /**
      * The condition on a run {@code r} that may be archived. A run waits for timers, work, answers of people, open parents and
-     * children, forks, commands to the world outside and webhooks that have not seen its events.
+     * children, its undo, forks, commands to the world outside and webhooks that have not seen its events.
      */
     private static final String DUE = """
                    r.state_type = 'terminal' and r.deleted_at is null
@@ -25,6 +25,7 @@ final class ArchiveQueries {
                     where p.run_id = r.id and o.state_type <> 'terminal')
                and not exists (select from run_children k join orchestration_runs o on o.id = k.child_run_id
                     where k.run_id = r.id and o.state_type <> 'terminal')
+               and not exists (select from run_undos u where u.run_id = r.id and u.state in ('requested', 'running'))
                and not exists (select from orchestration_runs f where f.forked_from = r.id and f.deleted_at is null)
                and not exists (select from webhook_endpoints w
                     where w.workspace_id = r.workspace_id and w.enabled and (w.replay_after is not null

@@ -33,7 +33,7 @@ final class ReadSql {
                 r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
                 parent.parent_run_id, parent.parent_step_id,
                 (select count(*) from run_children k where k.run_id = r.id)::int as child_count,
-                case r.state_type when 'terminal' then (
+                case when r.state_type = 'terminal' or parent.parent_run_id is not null then (
                     select jsonb_build_object('state', u.state, 'run_id', u.undo_run_id, 'tasks', u.tasks, 'undone', u.undone,
                             'by_hand', u.by_hand, 'not_done', u.not_done, 'not_undone', u.not_undone,
                             'requested_by', u.requested_by, 'reason', u.reason, 'requested_at', u.requested_at,

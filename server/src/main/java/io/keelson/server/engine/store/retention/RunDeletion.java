@@ -32,6 +32,13 @@ public final class RunDeletion {
             select 'evaluate_child', parent_step_id, parent_run_id, {now} from run_parents where run_id = ?
             on conflict (kind, subject) do update set due_at = excluded.due_at""");
 
+    /** Informs the run that waits until this one is undone. */
+    private static final String TELL_WAITER = now("""
+            insert into timers (kind, subject, run_id, due_at)
+            select 'evaluate_child_undo', run_id, waiter_run_id, {now} from run_undos
+             where run_id = ? and waiter_run_id is not null
+            on conflict (kind, subject) do update set due_at = excluded.due_at""");
+
     private static final String RAISE = "update run_heads set version_id = version_id + 1 where run_id = ?";
 
     private static final String DISARM = "delete from timers where run_id = ?";
@@ -74,6 +81,7 @@ public final class RunDeletion {
             execute(c, RAISE, run, false);
             execute(c, DISARM, run, false);
             execute(c, TELL_PARENT, run, true);
+            execute(c, TELL_WAITER, run, true);
             execute(c, END_ARTIFACTS, run, true);
             execute(c, DROP_TASKS, run.toString(), false);
             execute(c, DROP_BOARD, run.toString(), false);
