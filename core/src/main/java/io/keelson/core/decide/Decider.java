@@ -72,9 +72,6 @@ public final class Decider {
         Command decision = command instanceof Command.Vote vote ? vote.decision() : command;
         Reply first = Votes.take(d, command, decision);
         Reply reply = first == null ? decide(d, decision) : first;
-        if (!(reply instanceof Reply.Rejected)) {
-            Votes.forget(d);
-        }
         if (d.failedPlanner != null) {
             PlanAnswers.missing(d, d.failedPlanner);
         }
@@ -89,6 +86,9 @@ public final class Decider {
             LimitStop.after(d);
         }
         TimeoutMonitor.after(d, before);
+        if (!(reply instanceof Reply.Rejected)) {
+            Votes.forget(d);
+        }
         return reply;
     }
 

@@ -1,6 +1,5 @@
 package io.keelson.server.engine.store;
 
-import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.base.db.Rows;
@@ -10,7 +9,6 @@ import io.keelson.server.engine.store.QueueFloors.Queue;
 import io.keelson.server.engine.store.RunStore.Due;
 import io.keelson.server.engine.store.RunStore.Place;
 import io.keelson.server.engine.store.RunStore.Sweep;
-import io.keelson.server.engine.store.sql.BinaryParameter;
 import io.keelson.server.engine.store.sql.ModelName;
 import io.keelson.server.engine.store.sql.ViewLoader;
 import java.sql.Connection;

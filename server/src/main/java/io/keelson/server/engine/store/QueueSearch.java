@@ -1,9 +1,5 @@
 package io.keelson.server.engine.store;
 
-import static io.keelson.server.engine.store.sql.Column.integer;
-import static io.keelson.server.engine.store.sql.Column.text;
-import static io.keelson.server.engine.store.sql.Column.uuid;
-
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.server.engine.store.QueueFloors.Floor;
 import io.keelson.server.engine.store.QueueFloors.Queue;
