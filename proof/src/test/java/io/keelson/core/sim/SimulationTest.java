@@ -64,6 +64,7 @@ class SimulationTest {
 
     /** Seeds of stories in which runs are undone with the runs that started them only. */
     @Test
+    @Breadth.InPart(2)
     @Timeout(value = 1, unit = TimeUnit.HOURS)
     void noLawIsBrokenByUndosOfChildren() {
         Coverage coverage = new Coverage();
