@@ -86,7 +86,11 @@ public final class PlanCheck {
         if (undo != null) {
             undo(undo.whole(), at + "/undo");
             for (int i = 0; i < task.steps().size(); i++) {
-                undo(undo.steps().getOrDefault(task.steps().get(i).name(), List.of()), at + "/steps/" + i + "/undo");
+                List<StepSpec> calls = undo.steps().getOrDefault(task.steps().get(i).name(), List.of());
+                undo(calls, at + "/steps/" + i + "/undo");
+                if (!calls.isEmpty()) {
+                    refuseFolded(task, at + "/steps/" + i + "/undo");
+                }
             }
         }
         if (loops.containsKey(task.id())) {
@@ -129,6 +133,17 @@ public final class PlanCheck {
                 report("UNKNOWN_REFERENCE", at + "/" + i, "no task '" + displayText(group.id()) + "."
                         + displayText(repeat.tasks().get(i)) + "' follows");
             }
+        }
+    }
+
+    /** The steps of folded rounds are gone, and their outputs with them. */
+    private void refuseFolded(TaskSpec task, String at) {
+        Integer loop = indexOf.get(loops.getOrDefault(task.id(), task.id()));
+        Repeat repeat = loop == null ? null : plan.tasks().get(loop).policy().repeat();
+        if (repeat != null && repeat.max() > repeat.keep()) {
+            report("UNDO_FOLDED", at, "rounds before the last " + repeat.keep() + " of up to " + repeat.max()
+                    + " are folded, and their steps are gone: give task '" + displayText(task.id())
+                    + "' the undo instead, or its repeat a keep of max");
         }
     }
 

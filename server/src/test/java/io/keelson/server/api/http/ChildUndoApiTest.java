@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.core.Breadth;
 import io.keelson.server.base.db.TestDatabase;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -165,6 +166,23 @@ class ChildUndoApiTest {
         assertThat(children(run)).allMatch(child -> child.at("/undo/state").asString("").equals("undone"));
         assertThat(items(RUNS + undo.get("run_id").stringValue() + "/tasks")).extracting(
                 task -> task.get("depends_on").size()).containsExactly(0, 1, 1, 1);
+    }
+
+    @Test
+    void childrenOfFoldedRoundsOfAGroupAreUndone() {
+        String run = parent("", "{\"id\": \"g\", \"repeat\": {\"until\": \".round >= 6\", \"keep\": 1}, \"group\": ["
+                + starts("c", echo("x", 1, UNDO), "") + "," + after("c", starts("d", echo("y", 2, UNDO), "")) + "]}");
+        api.awaitState(run, "completed");
+        assertThat(children(run)).hasSize(12);
+        api.post(RUNS + run + "/undo", "{}");
+        JsonNode undo = awaitUndo(run, "undone");
+        assertThat(undo.get("undone").asInt()).isEqualTo(12);
+        assertThat(children(run)).allMatch(child -> child.at("/undo/state").asString("").equals("undone"));
+        List<String> undone = items(RUNS + undo.get("run_id").stringValue() + "/steps").stream()
+                .sorted(Comparator.comparing(step -> step.get("completed_at").stringValue()))
+                .map(step -> step.get("task_key").stringValue()).toList();
+        assertThat(undone).hasSize(12).first().asString().startsWith("undo.g.6.d");
+        assertThat(undone).last().asString().startsWith("undo.g.1.c");
     }
 
     private static String parent(String config, String tasks) {

@@ -177,6 +177,36 @@ class UndoApiTest {
     }
 
     @Test
+    void undosOfStepsAreUndoneInAllRoundsThatAreKept() {
+        String run = api.create("""
+                {"name": "loop", "start": true, "plan": {"tasks": [
+                 {"id": "t", "repeat": {"until": ".round >= 6", "max": 6, "keep": 6}, "steps": [
+                   {"name": "a", "tool": "echo", "input": {"n": "${ .round }"}, "undo": %1$s},
+                   {"name": "b", "tool": "echo", "input": {"n": "${ .round * 10 }"}, "undo": %1$s}]}]}}"""
+                .formatted(CALL));
+        api.awaitState(run, "completed");
+        api.post("/api/v1/runs/" + run + "/undo", "{}");
+        String undoing = awaitUndo(run, "undone").get("run_id").stringValue();
+        assertThat(items("/api/v1/runs/" + undoing + "/steps")).extracting(step -> step.at("/output/of").asInt())
+                .containsExactly(60, 6, 50, 5, 40, 4, 30, 3, 20, 2, 10, 1);
+    }
+
+    @Test
+    void personIsAskedAboutFoldedRoundsThatBeganAndDidNotComplete() {
+        String run = api.create("""
+                {"name": "loop", "start": true, "plan": {"tasks": [
+                 {"id": "t", "failure_mode": "continue", "repeat": {"until": ".round >= 3", "max": 4, "keep": 1}, "steps": [
+                   {"tool": "fail", "input": {"class": "permanent"}}], "undo": {"tool": "echo", "input": {"r": "${ .round }"}}},
+                 {"id": "o", "steps": [{"tool": "noop"}]}]}}""");
+        api.awaitState(run, "completed");
+        api.post("/api/v1/runs/" + run + "/undo", "{}");
+        String undoing = awaitUndo(run, "running").get("run_id").stringValue();
+        Awaitility.await().until(() -> items("/api/v1/inbox?run_id=" + undoing).size() == 1);
+        assertThat(items("/api/v1/inbox?run_id=" + undoing).toString())
+                .contains("It is unknown whether task 't[1]' was done");
+    }
+
+    @Test
     void roundsOfAGroupAreUndoneFromTheLastToTheFirst() {
         String run = api.create("""
                 {"name": "loop", "start": true, "plan": {"tasks": [
@@ -261,6 +291,20 @@ class UndoApiTest {
                 .json();
         assertThat(answer.get("problems").valueStream().map(each -> each.get("pointer").stringValue()).toList())
                 .containsExactly("/plan/tasks/0/steps/0/undo");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+            {"id": "t", "repeat": {"until": "true"}, %s} | /plan/tasks/0/steps/0/undo
+            {"id": "t", "repeat": {"until": "true", "max": 6, "keep": 5}, %s} | /plan/tasks/0/steps/0/undo
+            {"id": "g", "repeat": {"until": "true"}, "group": [{"id": "t", %s}]} | /plan/tasks/0/group/0/steps/0/undo
+            """)
+    void undosOfStepsAreRefusedInRoundsThatAreFolded(String task, String pointer) {
+        String steps = "\"steps\": [{\"tool\": \"echo\", \"input\": {\"n\": 1}, \"undo\": " + CALL + "}]";
+        JsonNode answer = api.post("/api/v1/missions/validate",
+                "{\"name\": \"n\", \"plan\": {\"tasks\": [" + task.formatted(steps) + "]}}").json();
+        assertThat(answer.get("problems").valueStream().map(each -> each.get("code").stringValue() + " "
+                + each.get("pointer").stringValue()).toList()).containsExactly("UNDO_FOLDED " + pointer);
     }
 
     private static void refused(String path, String body, String code) {

@@ -86,7 +86,10 @@ public final class UndoneRuns {
                  group by f.loop_id, f.member, f.round)
             """;
 
-    /** The tasks of all attempts, and folded rounds; no work that a task took over from another run. */
+    /**
+     * The tasks of all attempts, and folded rounds; no work that a task took over from another run. Nothing tells how far a folded
+     * round came that began and did not complete: it has a step with an unknown outcome.
+     */
     private static final String ROWS = CHILDREN + """
             select t.id, t.key, t.title, g.key as group_key, t.parallel_steps, t.state = 'completed' as completed,
                 case when t.group_id is not null and t.item is null then t.item_index else 0 end as round,
@@ -111,8 +114,10 @@ public final class UndoneRuns {
                     select concat(g.key, '[', r.round, '].', split_part(up.key, '].', 2))
                       from orchestration_task_dependencies d
                       join orchestration_tasks up on up.id = d.depends_on_id where d.task_id = m.id) end,
-                (select f.steps from folded f
-                  where f.loop_id = r.loop_id and f.member = r.member and f.round = r.round),
+                coalesce((select f.steps from folded f
+                  where f.loop_id = r.loop_id and f.member = r.member and f.round = r.round), '[]')
+                || case when r.state <> 'completed' and r.started_at is not null then jsonb_build_array(
+                    jsonb_build_object('name', '', 'completed', false, 'executions', 2, 'kind', 'call')) else '[]' end,
                 g.attempt, g.sequence_number, r.round
               from task_rounds r join orchestration_tasks g on g.id = r.loop_id
               join lateral (
