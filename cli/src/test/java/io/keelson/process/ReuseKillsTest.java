@@ -24,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
+import org.hamcrest.Matchers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,6 +58,7 @@ class ReuseKillsTest {
                         () -> client.tools().stream().anyMatch(tool -> tool.name().equals(TOOL)));
                 String first = create(client);
                 client.runs().start(first);
+                Awaitility.await().atMost(LIMIT).untilAtomic(executions, Matchers.is(1));
                 String second = create(client);
                 node.doom(Point.AFTER_COMMIT, event("step_result_awaited"), 0);
                 client.runs().start(second);
