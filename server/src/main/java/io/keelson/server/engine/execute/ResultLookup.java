@@ -80,6 +80,10 @@ public final class ResultLookup {
         return switch (state) {
             case COMPUTING -> {
                 ResultSource other = source(Objects.requireNonNull(source), holder);
+                if (other.task().equals(reader.task())) {
+                    // the task would wait for its own end
+                    yield new Evaluation.Computes();
+                }
                 cache.await(c, key.workspace(), reader.run(), step, other.task());
                 yield new Evaluation.ComputedBy(other);
             }

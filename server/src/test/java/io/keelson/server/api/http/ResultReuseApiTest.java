@@ -64,9 +64,9 @@ class ResultReuseApiTest {
         return items.getFirst();
     }
 
-    private List<JsonNode> claim(String tool, int waitMillis) {
+    private List<JsonNode> claim(String tool, int waitMillis, String... holder) {
         ApiServer.Answer answer = api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"" + tool
-                + "\"], \"wait_ms\": " + waitMillis + "}");
+                + "\"], \"wait_ms\": " + waitMillis + "}", holder);
         assertThat(answer.status()).as(answer.text()).isEqualTo(200);
         return answer.json().get("items").valueStream().toList();
     }
@@ -80,10 +80,10 @@ class ResultReuseApiTest {
                 "\"error_code\": \"NO\", \"error_class\": \"permanent\", \"message\": \"no\"");
     }
 
-    private String report(String how, JsonNode item, String members) {
+    private String report(String how, JsonNode item, String members, String... holder) {
         ApiServer.Answer answer = api.post("/api/v1/dispatch/" + how, "{\"worker_id\": \"w\", \"items\": [{"
                 + "\"step_id\": \"" + item.get("step_id").stringValue() + "\", \"lease_epoch\": "
-                + item.get("lease_epoch").intValue() + ", " + members + "}]}");
+                + item.get("lease_epoch").intValue() + ", " + members + "}]}", holder);
         assertThat(answer.status()).as(answer.text()).isEqualTo(200);
         return answer.json().get("items").get(0).toString();
     }
@@ -199,7 +199,7 @@ class ResultReuseApiTest {
     }
 
     @Test
-    void resultOfAnotherKeyToolOrWorkspaceIsNotTakenOver() {
+    void resultOfAnotherKeyOrToolIsNotTakenOver() {
         String tool = tool();
         claim(tool, 0);
         String first = run(tool);
@@ -215,6 +215,63 @@ class ResultReuseApiTest {
         claim(another, 0);
         run(another);
         complete(claimed(another), "3");
+    }
+
+    @Test
+    void resultOfAnotherWorkspaceIsNeitherTakenOverNorAwaitedNorCleared() {
+        String[] holder = {"Authorization", api.stranger()};
+        String tool = tool();
+        claim(tool, 0);
+        claim(tool, 0, holder);
+        String first = run(tool);
+        JsonNode item = claimed(tool);
+        String elsewhere = runOf(tool, holder);
+        JsonNode other = claim(tool, 20_000, holder).getFirst();
+        assertThat(other.get("run_id").stringValue()).isEqualTo(elsewhere);
+        complete(item, "1");
+        api.awaitState(first, "completed");
+        assertThat(report("complete", other, "\"output\": 2", holder)).contains("\"ok\"");
+        assertThat(keys(tool)).containsExactly(first);
+        assertThat(keys(tool, holder)).containsExactly(elsewhere);
+        assertThat(outputOnceCompleted(runOf(tool, holder), holder)).isEqualTo(2);
+        assertThat(outputOnceCompleted(run(tool))).isEqualTo(1);
+        assertThat(api.get("/api/v1/runs/" + first, holder).status()).isEqualTo(404);
+
+        assertThat(cleared("{}", holder)).as("keys of one workspace").isOne();
+        assertThat(keys(tool, holder)).isEmpty();
+        assertThat(outputOnceCompleted(run(tool))).isEqualTo(1);
+    }
+
+    private String runOf(String tool, String... holder) {
+        ApiServer.Answer answer = api.post("/api/v1/runs", mission(tool, "{\"max_age\": \"1h\"}", ""), holder);
+        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+        return answer.json().get("id").stringValue();
+    }
+
+    private List<String> keys(String tool, String... holder) {
+        return api.get("/api/v1/cache?tool=" + tool, holder).json().get("items").valueStream()
+                .map(each -> each.get("run_id").stringValue()).toList();
+    }
+
+    private int outputOnceCompleted(String run, String... holder) {
+        Awaitility.await().until(() -> api.get("/api/v1/runs/" + run, holder).text().contains("\"completed\""));
+        return api.get("/api/v1/runs/" + run + "/steps", holder).json().at("/items/0/output").asInt();
+    }
+
+    @Test
+    void equalStepsOfOneTaskDoNotWaitForEachOther() {
+        String tool = tool();
+        claim(tool, 0);
+        String call = """
+                {"name": "%s", "tool": "%s", "input": {"n": 1}, "cache": {"max_age": "1h"}}""";
+        String run = api.create("""
+                {"name": "r", "start": true, "plan": {"tasks": [{"id": "a", "steps": [%s, %s]}]}}"""
+                .formatted(call.formatted("find", tool), call.formatted("again", tool)));
+        complete(claimed(tool), "1");
+        complete(claimed(tool), "2");
+        api.awaitState(run, "completed");
+        assertThat(events(run, "step_result_awaited")).isEmpty();
+        assertThat(outputOnceCompleted(run(tool))).as("the first step has the key").isEqualTo(1);
     }
 
     @Test
@@ -270,8 +327,8 @@ class ResultReuseApiTest {
         assertThat(cleared("{\"tool\": \"" + tool + "\"}")).isOne();
     }
 
-    private int cleared(String body) {
-        ApiServer.Answer answer = api.post("/api/v1/cache/clear", body);
+    private int cleared(String body, String... holder) {
+        ApiServer.Answer answer = api.post("/api/v1/cache/clear", body, holder);
         assertThat(answer.status()).as(answer.text()).isEqualTo(200);
         return answer.json().get("cleared").intValue();
     }
