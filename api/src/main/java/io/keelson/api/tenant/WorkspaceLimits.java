@@ -78,6 +78,6 @@ public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nu
                     Optional<@Range(min = 0, max = 60_000_000) Long>> modelsPerMinute,
             @Default("{}") @Size(max = 500) Map<@Text(max = 200) String,
                     Optional<@Range(min = 0, max = 60_000_000_000L) Long>> modelTokensPerMinute,
-            @Default("{}") @Size(max = 500) Map<@Text(max = 200) String,
+            @Default("{}") @Size(max = 500) Map<@Text(pattern = "\\S", max = 200) String,
                     Optional<@Range(min = 0, max = 60_000_000) Long>> agentsPerMinute) {}
 }

@@ -169,6 +169,8 @@ class TenantsApiTest {
         assertThat(changed.limits().toolsPerMinute()).containsExactly(Map.entry("echo", 60L));
         assertThat(changed.limits().modelsPerMinute()).containsExactly(Map.entry("large", 30L));
         assertThat(changed.limits().agentsPerMinute()).containsExactly(Map.entry("writer", 10L));
+        assertThat(code(() -> operator.workspaces().limit(acme.id(), Map.of("agent_per_minute:", 1L))))
+                .as("it would hold the steps without an agent").isEqualTo("INVALID_VALUE");
         assertThat(tenant.whoAmI().workspace().id()).isEqualTo(acme.id());
         assertThat(tenant.whoAmI().key().scopes()).contains("runs:read");
         LimitsAndUse own = tenant.limits();
