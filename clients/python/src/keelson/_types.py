@@ -210,6 +210,8 @@ class RunUndo(Document):
     """Tasks whose original was not done, by a person's answer."""
     not_undone: int
     """All other tasks."""
+    waits_for_humans: int
+    """Decisions of that run that only people can take and that are due now, without decisions about child runs."""
     requested_by: str
     """The principal that requested it; `system` if the run's configuration did."""
     reason: str | None

@@ -1007,6 +1007,8 @@ export interface components {
             not_done: number;
             /** @description All other tasks */
             not_undone: number;
+            /** @description Decisions of that run that only people can take and that are due now, without decisions about child runs */
+            waits_for_humans: number;
             /** @description The principal that requested it; `system` if the run's configuration did */
             requested_by: string;
             /** @description Reason of the request; null if absent */

@@ -89,7 +89,8 @@ class Run extends Part {
     super();
     for (const store of [route, prefs, runs, me]) this.watch(store);
     this.watch(live, 'event', (event) => {
-      if (event.detail.run_id === this.run) this.data.soon();
+      const at = event.detail.run_id;
+      if (at === this.run || (at && at === runs.get(this.run)?.undo?.run_id)) this.data.soon();
     });
     this.watch(live, 'resume', () => this.data.load());
     this.watch(document, 'visibilitychange', () => {
@@ -140,7 +141,7 @@ class Run extends Part {
     const { run } = data ?? {};
     if (run) {
       document.title = `${label(run.name, 60)} · Keelson`;
-      if (isOpen(run)) live.follow(me.value?.workspace.id ?? null, () => data.check());
+      if (isOpen(run) || run.undo?.state === 'running') live.follow(me.value?.workspace.id ?? null, () => data.check());
       else live.rest();
       if (!isOpen(run) && data.timeline && !data.timeline.open) this.#last();
     }
@@ -330,7 +331,7 @@ class Run extends Part {
     return html`<div class="note ${UNDO[undo.state][1]}" role="status">
       ${icon('undo')}
       <span class="grow"
-        ><strong>${UNDO[undo.state][0]}</strong
+        ><strong>${UNDO[undo.state][0]}${undo.waits_for_humans ? ' It waits for a person.' : ''}</strong
         >${counts.length ? html` <span class="soft">${counts.join(', ')} of ${many(undo.tasks, 'task')}</span>` : nothing}${undo.error_code ? html` ${name(undo.error_message, 600)} <code>${undo.error_code}</code>` : nothing}</span
       >${undo.run_id ? link(undo.run_id, 'The undo') : nothing}
     </div>`;

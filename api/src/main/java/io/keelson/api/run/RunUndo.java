@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param byHand tasks that a person has done by other means
  * @param notDone tasks whose original was not done, by a person's answer
  * @param notUndone all other tasks
+ * @param waitsForHumans decisions of that run that only people can take and that are due now, without decisions about child runs
  * @param requestedBy the principal that requested it; {@code system} if the run's configuration did
  * @param reason reason of the request; null if absent
  * @param requestedAt time of the request
@@ -26,5 +27,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record RunUndo(@OneOf({"requested", "running", "undone", "partly_undone", "failed", "cancelled", "nothing",
         "refused"}) String state, @Nullable @Id String runId, @Range(min = 0) int tasks, @Range(min = 0) int undone,
-        @Range(min = 0) int byHand, @Range(min = 0) int notDone, @Range(min = 0) int notUndone, String requestedBy,
+        @Range(min = 0) int byHand, @Range(min = 0) int notDone, @Range(min = 0) int notUndone,
+        @Range(min = 0) int waitsForHumans, String requestedBy,
         @Nullable String reason, Instant requestedAt, @Nullable String errorCode, @Nullable String errorMessage) {}

@@ -207,14 +207,15 @@ public final class Details {
                 : style.red(ErrorText.line(code, message));
     }
 
-    /** The state of an undo, with the counts of its tasks once it has ended. */
+    /** The state of an undo, whether it waits for a person, and the counts of its tasks once it has ended. */
     static String undo(RunUndo undo) {
         List<String> counts = new ArrayList<>();
         count(undo.undone(), "undone", counts);
         count(undo.byHand(), "done by hand", counts);
         count(undo.notDone(), "never done", counts);
         count(undo.notUndone(), "not undone", counts);
-        return undo.state().replace('_', ' ') + (counts.isEmpty() ? "" : " (" + String.join(", ", counts) + ")");
+        return undo.state().replace('_', ' ') + (counts.isEmpty() ? "" : " (" + String.join(", ", counts) + ")")
+                + (undo.waitsForHumans() == 0 ? "" : ", waits for a person");
     }
 
     private static void count(int tasks, String what, List<String> counts) {

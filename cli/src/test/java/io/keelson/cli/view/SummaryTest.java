@@ -41,7 +41,7 @@ class SummaryTest {
     /** The server refuses a retry of a run whose work is undone. */
     @ParameterizedTest
     @CsvSource(delimiter = '|',
-            value = {"running | undo of its completed work: running, see it with: keelson watch u",
+            value = {"running | undo of its completed work: running, waits for a person, see it with: keelson watch u",
                     "partly_undone | undo of its completed work: partly undone (2 undone, 1 not undone), see it with: keelson show u",
                     "nothing | try again with: keelson retry r --watch"})
     void anUndoneRunIsNotTriedAgain(String state, String text) {
@@ -49,7 +49,9 @@ class SummaryTest {
         assertThat(
                 lines(Map.of("id", "r", "name", "report", "state", "failed", "stateType", "terminal", "attemptNumber",
                         1, "maxAttempts", 3, "errorCode", "TASK_FAILED", "undo",
-                        Map.of("state", state, "runId", "u", "undone", 2 * ended, "notUndone", ended))).getLast())
+                        Map.of("state", state, "runId", "u", "undone", 2 * ended, "notUndone", ended,
+                                "waitsForHumans", 1 - ended)))
+                        .getLast())
                 .isEqualTo(text);
     }
 

@@ -78,6 +78,9 @@ public final class Explain {
         /** The question of a waiting approval from its input; null if absent. */
         @Nullable String question(UUID step);
 
+        /** The number of decisions for which the run that undoes one of the explained runs waits. */
+        int questions(UUID undoRun);
+
         /** When a timer is due; null when it is not armed. */
         @Nullable Instant due(TimerKind kind, UUID subject);
 
@@ -216,7 +219,8 @@ public final class Explain {
     private void undo() {
         UndoRow undo = view.undo;
         if (undo != null) {
-            reasons.add(new Explanation("UNDO", undo.text(view.run.state.terminal()), null, null, null,
+            reasons.add(new Explanation("UNDO", undo.text(view.run.state.terminal(),
+                    undo.undoRun() == null ? 0 : around.questions(undo.undoRun())), null, null, null,
                     undo.undoRun() == null ? List.of() : List.of(undo.undoRun().toString())));
         }
     }

@@ -79,12 +79,16 @@ public record UndoRow(State state, @Nullable UUID undoRun, int tasks, UndoCounts
      * The progress of the undo, in words about the run that is undone.
      *
      * @param ended whether that run has ended
+     * @param questions of the run that undoes it, which wait for people
      */
-    String text(boolean ended) {
+    String text(boolean ended, int questions) {
         return switch (state) {
             case REQUESTED -> ended ? "it is to be undone: the run that undoes it is being made"
                     : "it is to be undone after its end, as run " + waiter + " undoes the run that started it";
-            case RUNNING -> "run " + undoRun + " undoes it at present, in " + tasks + (tasks == 1 ? " task" : " tasks");
+            case RUNNING -> "run " + undoRun + " undoes it at present, in " + tasks + (tasks == 1 ? " task" : " tasks")
+                    + (questions == 0 ? ""
+                            : ", and waits for a person to decide in "
+                                    + (questions == 1 ? "1 case" : questions + " cases"));
             case UNDONE -> "run " + undoRun + " has undone it" + countsText();
             case PARTLY_UNDONE -> "run " + undoRun + " has undone a part of it" + countsText();
             case FAILED -> "run " + undoRun + " was to undo it and has failed: `keelson retry " + undoRun

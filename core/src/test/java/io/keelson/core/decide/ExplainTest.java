@@ -85,6 +85,11 @@ class ExplainTest {
         }
 
         @Override
+        public int questions(UUID undoRun) {
+            return 0;
+        }
+
+        @Override
         public @Nullable Instant due(TimerKind kind, UUID subject) {
             return kind == TimerKind.HUMAN ? LATER : null;
         }

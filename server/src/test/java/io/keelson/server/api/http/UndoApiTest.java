@@ -97,6 +97,10 @@ class UndoApiTest {
         assertThat(undo.get("reason").stringValue()).isEqualTo("wrong customer");
         String undoing = undo.get("run_id").stringValue();
         api.awaitState(undoing, "escalated");
+        assertThat(api.run(run).at("/undo/waits_for_humans").asInt()).isEqualTo(2);
+        assertThat(api.get("/api/v1/runs/" + run + "/explain").json().at("/reasons/1/text").stringValue())
+                .isEqualTo("run " + undoing
+                        + " undoes it at present, in 4 tasks, and waits for a person to decide in 2 cases");
         List<JsonNode> tickets = items("/api/v1/escalations?run_id=" + undoing + "&state=open");
         assertThat(tickets).hasSize(2).allMatch(ticket -> ticket.get("suggested_actions").toString().contains("done"));
         assertThat(items("/api/v1/runs/" + undoing + "/tasks")).filteredOn(

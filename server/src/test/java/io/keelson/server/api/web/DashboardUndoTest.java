@@ -32,7 +32,7 @@ class DashboardUndoTest extends DashboardChecks {
         button(page, "Undo…").click();
         save(page, "Undo the run").click();
         Locator note = page.locator(".note[role=status]");
-        sees(note.getByText("It is being undone."));
+        sees(note.getByText("It is being undone. It waits for a person."));
         note.getByText("The undo").click();
         sees(page.getByText("This run undoes another."));
         page.getByText("Answer", new Page.GetByTextOptions().setExact(true)).click();

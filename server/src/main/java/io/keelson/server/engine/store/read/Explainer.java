@@ -7,6 +7,7 @@ import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
+import io.keelson.core.decide.UndoRow;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Prices;
 import io.keelson.core.plan.Concurrency;
@@ -74,6 +75,11 @@ public final class Explainer {
               from timers w join orchestration_steps s on s.id = w.subject
              where w.run_id = any (?) and w.kind = 'human' and s.kind = 'approval'
              limit 1000""";
+
+    /** The decisions of runs that wait for people. */
+    private static final String DECISIONS =
+            """
+            select run_id, count(*)::int as decisions from timers where run_id = any (?) and kind = 'human' group by run_id""";
 
     /** The workspace's reached limits with their values; queried only where limits exist. */
     private static final Sql FULL = Sql.of("""
@@ -164,7 +170,8 @@ public final class Explainer {
     private record Around(Predicate<String> builtIn, Set<Served> remote, Map<String, VersionRule> versions,
             Map<Lane, Instant> leases,
             Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels,
-            Map<UUID, String> questions, @Nullable String branch, Map<UUID, Explain.Pause> pauses,
+            Map<UUID, String> questions, Map<UUID, Integer> ofUndos, @Nullable String branch,
+            Map<UUID, Explain.Pause> pauses,
             Map<String, List<UUID>> atWork, Map<UUID, Instant> turns, Prices prices)
             implements Explain.Surroundings {
         @Override
@@ -206,6 +213,11 @@ public final class Explainer {
         @Override
         public @Nullable String question(UUID step) {
             return questions.get(step);
+        }
+
+        @Override
+        public int questions(UUID undoRun) {
+            return ofUndos.getOrDefault(undoRun, 0);
         }
 
         @Override
@@ -332,7 +344,8 @@ public final class Explainer {
         boolean stopped = views.values().stream().anyMatch(view -> view.run().state() == RunState.BUDGET_EXCEEDED);
         return new Around(builtIn, remote(c, workspaceId), VersionRules.in(c, workspaceId), leases(c, ids),
                 timers(c, ids), full(c, workspaceId),
-                texts(c, LABELS, ids, "title"), texts(c, QUESTIONS, ids, "question"), branch, pauses(c, views.values()),
+                texts(c, LABELS, ids, "title"), texts(c, QUESTIONS, ids, "question"), ofUndos(c, views.values()),
+                branch, pauses(c, views.values()),
                 atWork(c, workspaceId, views.values()), turns(c, views.values()),
                 stopped ? runs.prices(c) : Prices.NONE);
     }
@@ -384,6 +397,18 @@ public final class Explainer {
         if (paused.length > 0) {
             each(c, PAUSES, c.createArrayOf("uuid", paused), row -> found.put(ViewLoader.uuid(row, "id"),
                     new Explain.Pause(row.getString("by"), row.getString("reason"))));
+        }
+        return found;
+    }
+
+    /** The number of decisions by the id of the run that undoes one of the runs. */
+    private static Map<UUID, Integer> ofUndos(Connection c, Collection<RunView> views) throws SQLException {
+        Map<UUID, Integer> found = new HashMap<>();
+        Object[] undoes = views.stream().map(RunView::undo).filter(Objects::nonNull).map(UndoRow::undoRun)
+                .filter(Objects::nonNull).toArray();
+        if (undoes.length > 0) {
+            each(c, DECISIONS, c.createArrayOf("uuid", undoes),
+                    row -> found.put(ViewLoader.uuid(row, "run_id"), row.getInt("decisions")));
         }
         return found;
     }

@@ -36,6 +36,8 @@ final class ReadSql {
                 case when r.state_type = 'terminal' or parent.parent_run_id is not null then (
                     select jsonb_build_object('state', u.state, 'run_id', u.undo_run_id, 'tasks', u.tasks, 'undone', u.undone,
                             'by_hand', u.by_hand, 'not_done', u.not_done, 'not_undone', u.not_undone,
+                            'waits_for_humans', case u.state when 'running' then (select count(*) from timers w
+                                where w.run_id = u.undo_run_id and w.kind = 'human') else 0 end,
                             'requested_by', u.requested_by, 'reason', u.reason, 'requested_at', u.requested_at,
                             'error_code', u.error_code, 'error_message', u.error_message)
                       from run_undos u where u.run_id = r.id) end as undo,
