@@ -80,8 +80,7 @@ public final class ResultLookup {
         return switch (state) {
             case COMPUTING -> {
                 ResultSource other = source(Objects.requireNonNull(source), holder);
-                if (other.task().equals(reader.task())) {
-                    // the task would wait for its own end
+                if (sources.waitsFor(c, other.task(), reader)) {
                     yield new Evaluation.Computes();
                 }
                 cache.await(c, key.workspace(), reader.run(), step, other.task());

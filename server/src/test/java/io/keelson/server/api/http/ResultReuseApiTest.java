@@ -275,6 +275,23 @@ class ResultReuseApiTest {
     }
 
     @Test
+    void childRunComputesTheResultThatTheParentReserved() {
+        String tool = tool();
+        claim(tool, 0);
+        String find = """
+                {"name": "find", "tool": "%s", "input": {"n": 1}, "cache": {"max_age": "1h"}}""".formatted(tool);
+        String starts = """
+                {"tool": "run.start", "input": {"name": "c", "plan": {"tasks": [{"id": "b", "steps": [%s]}]}}}""";
+        String run = api.create("""
+                {"name": "r", "start": true, "plan": {"tasks": [{"id": "a", "steps": [%s, %s]}]}}"""
+                .formatted(find, starts.formatted(find)));
+        complete(claimed(tool), "1");
+        complete(claimed(tool), "2");
+        api.awaitState(run, "completed");
+        assertThat(outputOnceCompleted(run(tool))).as("the step of the parent has the key").isEqualTo(1);
+    }
+
+    @Test
     void oldResultIsComputedAgain() {
         String tool = tool();
         claim(tool, 0);

@@ -40,6 +40,15 @@ public final class ResultSources {
               join orchestration_runs r on r.id = s.run_id
              where s.id = :step""".formatted(TaskSql.YIELD));
 
+    /** Runs that started this one, or a run of these, with steps that have not ended. */
+    private static final Sql WAITS = Sql.of("""
+            with recursive up (run_id, step_id) as (
+                select k.run_id, k.step_id from run_children k where k.child_run_id = :run
+                union all
+                select k.run_id, k.step_id from up join run_children k on k.child_run_id = up.run_id)
+            select from up join orchestration_steps s on s.id = up.step_id
+             where s.task_id = :task and s.completed_at is null""");
+
     /**
      * A step that may take over a result.
      *
@@ -87,6 +96,11 @@ public final class ResultSources {
                     row.getString("input"),
                     row.getBoolean("again"), reuse == null ? null : reuse.steps().get(row.getString("name")));
         });
+    }
+
+    /** Whether a task cannot end before the step: it has the step, or a step that waits for the run of the step. */
+    public boolean waitsFor(Connection c, UUID task, Reader reader) throws SQLException {
+        return task.equals(reader.task()) || WAITS.on(c).set("run", reader.run()).set("task", task).exists();
     }
 
     /**
