@@ -375,6 +375,21 @@ class DecisionCommandsTest {
     }
 
     @Test
+    void undoIsToldInTermsOfTheRunThatIsUndone() throws Exception {
+        assertThat(inProcessCli.run("run", inProcessCli.mission("""
+                plan: {tasks: [{id: a, steps: [{tool: noop}], undo: {tool: fail, input: {class: permanent}}}]}
+                """)).code()).isZero();
+        String run = inProcessCli.run("show", "latest", "--json").json().at("/run/id").asString();
+        assertThat(inProcessCli.run("undo", run, "--watch").code()).isEqualTo(4);
+        String undoing = inProcessCli.run("show", run, "--json").json().at("/run/undo/run_id").asString();
+        assertThat(inProcessCli.run("undo", run).out().strip())
+                .isEqualTo("undo of run " + run + " by run " + undoing + ": running, waits for a person");
+        inProcessCli.run("fail", undoing);
+        assertThat(inProcessCli.run("undo", run).out().strip()).startsWith("undo of run " + run + " by run " + undoing
+                + ": failed (1 not undone); continue it with `keelson retry " + undoing + "`");
+    }
+
+    @Test
     void anAnswerToAResultDecidesNoLaterQuestion() throws Exception {
         Result started = inProcessCli.run("run", inProcessCli.mission("""
                 config: {acceptance: human}

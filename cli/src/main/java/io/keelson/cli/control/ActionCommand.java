@@ -9,6 +9,7 @@ import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.Sleep;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.BudgetView;
+import io.keelson.cli.view.Details;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.ForkRequest;
 import io.keelson.client.Keelson;
@@ -100,15 +101,27 @@ public abstract class ActionCommand extends RunChange {
         @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record.")
         @Nullable String reason;
 
+        private String line = "";
+
         @Override
         public Run act(Keelson keelson, Runs runs, String id) {
             runs.undo(id, reason);
             RunUndo undo = awaitMade(runs, id);
+            line = "undo of run " + id + " by run " + undo.runId() + ": " + Details.undo(undo)
+                    + (undo.state().equals("failed")
+                            ? "; continue it with `" + ProgramName.current() + " retry " + undo.runId() + "`"
+                            : "");
             if (undo.runId() == null) {
                 throw CliException.failed(undo.errorCode() == null ? "NOTHING_TO_UNDO" : undo.errorCode(),
                         undo.errorMessage() == null ? "no completed work of the run has an undo" : undo.errorMessage());
             }
             return runs.get(undo.runId());
+        }
+
+        /** In terms of the original: the run that undoes it completes also where it leaves work not undone. */
+        @Override
+        protected String outcome(Run after) {
+            return line;
         }
 
         /** The undo once the run that undoes exists, or cannot exist. */

@@ -46,12 +46,17 @@ public abstract class RunChange extends ClientCommand {
         } else if (json) {
             print(RunDocuments.run(keelson, after.id()));
         } else {
-            print(List.of("run " + after.id() + " is " + style().state(after)));
+            print(List.of(outcome(after)));
             if (server().own() && !after.ended() && !after.stateType().equals("paused")) {
                 note("no server runs: `" + ProgramName.current() + " watch " + after.id() + "` or `"
                         + ProgramName.current() + " server` continues the run");
             }
         }
+    }
+
+    /** The line about the changed run. */
+    protected String outcome(Run after) {
+        return "run " + after.id() + " is " + style().state(after);
     }
 
     /** Says in words what became of something else than the run. */

@@ -208,7 +208,7 @@ public final class Details {
     }
 
     /** The state of an undo, whether it waits for a person, and the counts of its tasks once it has ended. */
-    static String undo(RunUndo undo) {
+    public static String undo(RunUndo undo) {
         List<String> counts = new ArrayList<>();
         count(undo.undone(), "undone", counts);
         count(undo.byHand(), "done by hand", counts);

@@ -113,7 +113,7 @@ final class ReferenceCheck {
         scope.check(names.roots(), at, tools).forEach(problems);
         names.inputs().stream().filter(input -> !inputs.contains(input))
                 .forEach(input -> report("UNKNOWN_REFERENCE", at, "input", input, "which is not declared"));
-        for (String name : names.tasks()) {
+        for (String name : scope.known().contains("tasks") ? names.tasks() : Set.<String>of()) {
             Integer upstream = indexOf.get(name);
             if (upstream == null) {
                 report("UNKNOWN_REFERENCE", at, "task", name, "which does not exist");

@@ -272,7 +272,7 @@ class UndoApiTest {
             {"input": {}}                                           | REQUIRED          | /plan/tasks/0/undo/tool
             {"tool": "echo", "undo": {"tool": "echo"}}              | UNKNOWN_KEY       | /plan/tasks/0/undo/undo
             {"tool": "run.start", "input": {}}                      | INVALID_VALUE     | /plan/tasks/0/undo/tool
-            {"tool": "echo", "input": {"a": "${ .tasks.t.output }"}} | UNKNOWN_REFERENCE | /plan/tasks/0/undo/input
+            {"tool": "echo", "input": {"a": "${ .tasks.u.output }"}} | UNKNOWN_REFERENCE | /plan/tasks/0/undo/input
             {"tool": "echo", "input": {"a": "${ .output + }"}}      | EXPRESSION_SYNTAX | /plan/tasks/0/undo/input/a
             [{"name": "x", "tool": "echo"}, {"name": "x", "tool": "echo"}] | DUPLICATE_NAME | /plan/tasks/0/undo/1/name
             {"name": "was-it-done", "tool": "echo"}                 | INVALID_VALUE     | /plan/tasks/0/undo/name
@@ -284,7 +284,9 @@ class UndoApiTest {
                         + ", \"steps\": [{\"tool\": \"echo\", \"input\": {}}]}]}}")
                 .json();
         assertThat(answer.get("problems").valueStream().map(each -> each.get("code").stringValue() + " "
-                + each.get("pointer").stringValue()).toList()).contains(code + " " + pointer);
+                + each.get("pointer").stringValue()).toList()).filteredOn(each -> each.startsWith(code))
+                .as("each problem once")
+                .containsExactly(code + " " + pointer);
     }
 
     @Test
