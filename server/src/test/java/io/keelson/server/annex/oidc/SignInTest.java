@@ -25,6 +25,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
@@ -123,6 +125,15 @@ class SignInTest {
 
     private Browser.Page whoAmI(Browser browser) {
         return browser.get(url.resolve("/api/v1/whoami"), "Sec-Fetch-Site", "same-origin");
+    }
+
+    /** The number of connections that wait for locks. */
+    private static int waiting(Statement work) throws SQLException {
+        try (ResultSet row = work.executeQuery("select count(distinct pid) from pg_locks where not granted"
+                + " and database = (select oid from pg_database where datname = current_database())")) {
+            row.next();
+            return row.getInt(1);
+        }
     }
 
     private void sql(String statement) throws Exception {
@@ -441,7 +452,7 @@ class SignInTest {
     }
 
     @Test
-    void personAddsTheMailboxOfTheProviderAndLosesItWithTheKey() {
+    void personAddsTheMailboxOfTheProviderAndLosesItWithTheKey() throws Exception {
         provider.person("gus", Map.of("groups", List.of("/team/deciders"), "email", "gus@example.org",
                 "email_verified", true));
         provider.person("hal", Map.of("groups", List.of("/team/deciders"), "email", "ceo@example.org"));
@@ -459,10 +470,16 @@ class SignInTest {
             assertThat(made.path("owner").stringValue()).isEqualTo("gus");
             assertThat(made.has("secret")).isFalse();
             List<CompletableFuture<Browser.Page>> atOnce = new ArrayList<>();
-            try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
+            try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
+                    Connection held = database.connect();
+                    Statement work = held.createStatement()) {
+                held.setAutoCommit(false);
+                work.execute("lock table webhook_endpoints in share row exclusive mode");
                 for (int i = 0; i < 20; i++) {
                     atOnce.add(CompletableFuture.supplyAsync(() -> gus.api("POST", own, "{}"), callers));
                 }
+                Awaitility.await().until(() -> waiting(work) >= 6);
+                held.commit();
             }
             assertThat(atOnce.stream().map(CompletableFuture::join).filter(page -> page.status() == 201)).hasSize(4);
             assertThat(atOnce.stream().map(page -> page.join().text())
