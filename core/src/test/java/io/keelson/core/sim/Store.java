@@ -134,6 +134,7 @@ final class Store {
         drafts.forEach((id, after) -> {
             List<Event> events = changes.events().stream().filter(event -> event.runId().equals(id)).toList();
             new Laws(runs.get(id), after, events, prices, outages).check();
+            UndoneChildren.check(runs.get(id), after, child -> drafts.getOrDefault(child, runs.get(child)));
             provider.check(after);
             server.check(events);
             if (changes.runs().stream().noneMatch(run -> run.id().equals(id))) {

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 
 /**
  * The runs that steps of an undone run started: each is undone by one task of the undo, unless an undo of its task or step covers it, and
@@ -40,6 +41,26 @@ final class UndoneChildren {
             unless(times == 0 || !covered(rows, child) && times == 1, "undone %s times: %s", times, child.run);
             unless(times == 1 || covered(rows, child) || child.tasks.values().stream()
                     .allMatch(task -> task.spec().policy().undo() == null), "a child is not undone: %s", child.run);
+        }
+    }
+
+    /**
+     * A task that a commit completes has its child undone before.
+     *
+     * @param before null for a run that the commit makes
+     * @param runs the rows of a run after the commit; null for a deleted one
+     */
+    static void check(RunRows before, RunRows after, Function<UUID, RunRows> runs) {
+        if (before == null || !Undos.is(after)) {
+            return;
+        }
+        for (Saved.Task task : after.tasks.values()) {
+            Undoes original = task.spec().policy().undoes();
+            Saved.Task was = before.tasks.get(task.id());
+            boolean completes = task.state() == TaskState.COMPLETED && (was == null || was.state() != task.state());
+            RunRows child = completes && original != null && original.run() != null ? runs.apply(original.run()) : null;
+            unless(child == null || child.undo != null && ENDED.contains(child.undo.state()),
+                    "%s completes before its child is undone: %s", task, child == null ? null : child.undo);
         }
     }
 

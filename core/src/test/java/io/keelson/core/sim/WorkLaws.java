@@ -234,6 +234,11 @@ final class WorkLaws {
         if (task.isLoop()) {
             rounds(task, Objects.requireNonNull(task.spec().policy().repeat()));
         }
+        Saved.Task loop = task.groupId() == null ? null : rows.tasks.get(task.groupId());
+        if (loop != null && loop.isLoop()) {
+            long inside = task.spec().dependsOn().stream().filter(on -> on.task().startsWith(loop.key() + ".")).count();
+            unless(task.upstreams().size() == inside, "a task of a round does not wait for the others: %s", task);
+        }
         unless(rows.stepsOf(task.id()).allMatch(step -> step.state().terminal()
                 || !task.state().terminal() && step.taskAttempt() == task.attempt()), "I5: open steps in %s", task);
     }

@@ -52,6 +52,7 @@ class SimulationTest {
 
     /** Seeds of stories with chains only. */
     @Test
+    @Breadth.InPart({0, 2, 3})
     @Timeout(value = 1, unit = TimeUnit.HOURS)
     void noLawIsBrokenByChains() {
         Coverage coverage = new Coverage();

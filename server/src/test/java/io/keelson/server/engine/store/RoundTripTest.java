@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ExtendWith(Breadth.InFailures.class)
 class RoundTripTest {
     private static final int RUNS = 32;
-    private static final int BATCHES = Breadth.of(120, 200);
+    private static final int BATCHES = Breadth.of(80, 200);
 
     private static final Set<String> SEEN = new HashSet<>();
 
