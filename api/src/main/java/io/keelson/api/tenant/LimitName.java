@@ -82,7 +82,7 @@ public enum LimitName {
         };
     }
 
-    /** The limit whose whole name begins with that text, up to a colon; empty if there is none. */
+    /** The limit of a whole name such as {@code tool:NAME}, by the text before the colon; empty if unknown. */
     public static Optional<LimitName> begins(String text) {
         return Arrays.stream(values()).filter(each -> each.text().equals(text)).findFirst();
     }

@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 final class OwnNotificationsCommand extends ListCommand<Webhook> {
 
     OwnNotificationsCommand() {
-        super("no messages for you", NotificationsCommand.HEADINGS);
+        super("no receivers of messages for you", NotificationsCommand.HEADINGS);
     }
 
     @Override

@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 @Command(name = "approvals",
-        description = "Shows the workspace's rule about approvals: how many people, and whether the submitter of a run.",
+        description = "Shows the workspace's rule about approvals: the number of people, and whether the submitter is excluded.",
         subcommands = ApprovalsCommand.Set.class,
         footer = {"  keelson approvals", "  keelson approvals set --people 2 --four-eyes",
                 "  keelson approvals set --people 1 --no-four-eyes   # no rule"})
@@ -46,7 +46,7 @@ public final class ApprovalsCommand extends ClientCommand {
         return value ? "yes" : "no";
     }
 
-    @Command(name = "set", description = "Sets the workspace's rule about approvals; what is not named stays as it is.",
+    @Command(name = "set", description = "Sets the workspace's rule about approvals; absent options change nothing.",
             footer = {"  keelson approvals set --people 2", "  keelson approvals set --four-eyes"})
     static final class Set extends ChangeCommand {
 

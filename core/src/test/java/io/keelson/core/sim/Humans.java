@@ -281,7 +281,7 @@ final class Humans {
         }
     }
 
-    /** The same approval by another person; null unless the command approves. */
+    /** The second approval of a question, by another person; null unless the command approves. */
     private static Command byBob(Command command) {
         return command instanceof Command.Approve c ? new Command.Approve(c.runId(), c.comment(), c.edit(), BOB)
                 : command instanceof DecideGate c && c.approve()

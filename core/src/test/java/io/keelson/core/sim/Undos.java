@@ -81,7 +81,7 @@ final class Undos {
                 undo.errorCode(), armed == null ? null : armed.dueAt());
     }
 
-    /** Runs that a step started, without those that have ended and in which nothing can be undone. */
+    /** Child runs of a step, except ended ones without undoable work. */
     private static List<UndoPlan.Child> children(Store store, UUID step) {
         return store.runs().stream()
                 .filter(run -> run.parent != null && run.parent.stepId().equals(step) && mayBeUndone(store, run))

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Mistakes in results that are taken over, and in questions to several people. The simulations whose numbers leave 4 after a
- * division by 6 take over results, those that leave 6 after a division by 11 require two people.
+ * Mistakes in the reuse of results and in approvals by several people. Simulations reuse results if their seed is 4 modulo 6, and
+ * require two people if it is 6 modulo 11.
  */
 final class AnswerMutants {
     private static final String REUSE = "decide/ResultReuse.java";

@@ -97,7 +97,7 @@ public final class KeyStore {
         return kind(c, workspaceId, principal).isPresent();
     }
 
-    /** The kind of the workspace's principal of that name; empty if there is none. */
+    /** The kind of a principal of the workspace by its name; empty if unknown. */
     public Optional<Principal.Kind> kind(Connection c, UUID workspaceId, String principal) throws SQLException {
         return KNOWN.on(c).set("workspace_id", workspaceId).set("name", principal)
                 .first(row -> Principal.Kind.of(row.getString("kind")));
