@@ -146,7 +146,7 @@ final class Bars {
         return List.of(atMost("idle statements/s", 2, server(Idle.TITLE, Idle.WATCHED, Measure.STATEMENTS_PER_SECOND)),
                 atMost("idle resident MB of the server's JVM", 200,
                         server(Idle.TITLE, Idle.STARTED, Measure.RESIDENT_MB)),
-                atMost("s until ready, warm, with the embedded database", 3,
+                atMost("s until ready, warm, with the embedded database", 2,
                         server(Idle.TITLE, Idle.STARTED, Measure.READY_SECONDS)),
                 atMost("s from kill -9 until claimed again, the lease and 1 s", sizes.leaseSeconds() + 1,
                         server(Recovery.TITLE, Recovery.held(sizes.leaseSeconds()), Measure.CLAIMED_SECONDS)),
