@@ -143,13 +143,19 @@ public final class Inbox {
     }
 
     /**
-     * Sets the workspace's rule about approvals.
+     * Changes the workspace's rule about approvals.
      *
-     * @param approvals people who have to approve each question of new runs, from 1 to 5
-     * @param fourEyes whether the submitter of a run cannot approve for it
+     * @param approvals people who have to approve each question of new runs, from 1 to 5; null leaves the number as it is
+     * @param fourEyes whether the submitter of a run cannot approve for it; null leaves that as it is
      */
-    public ApprovalRule setRule(int approvals, boolean fourEyes) {
-        Call call = Call.put("/approval-rule", Json.object().put("approvals", approvals).put("four_eyes", fourEyes));
-        return Json.document(api.send(call).body(), ApprovalRule.class);
+    public ApprovalRule changeRule(@Nullable Integer approvals, @Nullable Boolean fourEyes) {
+        ObjectNode change = Json.object();
+        if (approvals != null) {
+            change.put("approvals", approvals);
+        }
+        if (fourEyes != null) {
+            change.put("four_eyes", fourEyes);
+        }
+        return Json.document(api.send(Call.patch("/approval-rule", change)).body(), ApprovalRule.class);
     }
 }

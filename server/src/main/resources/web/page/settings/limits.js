@@ -37,7 +37,7 @@ async function change() {
         value: version.value.four_eyes,
       },
     ],
-    save: (values) => save('PUT', '/approval-rule', values, version),
+    save: (values) => save('PATCH', '/approval-rule', values, version),
   });
 }
 

@@ -1,6 +1,5 @@
 package io.keelson.api.tenant;
 
-import io.keelson.api.Shape.Default;
 import io.keelson.api.Shape.Range;
 import io.keelson.api.Shape.Request;
 import java.time.Instant;
@@ -21,11 +20,11 @@ public record ApprovalRule(int approvals, boolean fourEyes, int requiredApproval
         @Nullable String updatedBy, @Nullable Instant updatedAt) {
 
     /**
-     * Sets the rule of the workspace.
+     * Changes the rule of the workspace. Members that are absent stay unchanged.
      *
      * @param approvals people who have to approve each question of new runs; 1 for no such rule
      * @param fourEyes whether the submitter of a run cannot approve for it
      */
     @Request
-    public record Change(@Default("1") @Range(min = 1, max = 5) int approvals, @Default("false") boolean fourEyes) {}
+    public record Change(@Nullable @Range(min = 1, max = 5) Integer approvals, @Nullable Boolean fourEyes) {}
 }

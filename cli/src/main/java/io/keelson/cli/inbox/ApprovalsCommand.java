@@ -67,9 +67,7 @@ public final class ApprovalsCommand extends ClientCommand {
 
         @Override
         protected void run(Keelson keelson) {
-            ApprovalRule before = keelson.inbox().rule();
-            ApprovalRule rule = keelson.inbox().setRule(people == null ? before.approvals() : people,
-                    fourEyes == null ? before.fourEyes() : fourEyes);
+            ApprovalRule rule = keelson.inbox().changeRule(people, fourEyes);
             print(() -> Json.document(rule), () -> lines(rule));
         }
     }

@@ -207,12 +207,12 @@ class TwoPeopleTest {
     @Test
     void ruleOfTheWorkspaceCountsIfItIsStricter() {
         String mission = STEP.replace("\"approvals\": 2", "\"max_agents\": 2");
-        refused("SCOPE_MISSING", () -> ann.inbox().setRule(3, true));
-        refused("OUT_OF_RANGE", () -> admin.inbox().setRule(6, true));
+        refused("SCOPE_MISSING", () -> ann.inbox().changeRule(3, true));
+        refused("OUT_OF_RANGE", () -> admin.inbox().changeRule(6, true));
         assertThat(ann.inbox().rule().requiredApprovals()).isEqualTo(1);
         assertThat(bob.inbox().rule().requiredApprovals()).as("the setting of that server").isEqualTo(2);
         JsonNode before = waiting(mission);
-        ApprovalRule rule = admin.inbox().setRule(3, true);
+        ApprovalRule rule = admin.inbox().changeRule(3, true);
         try {
             assertThat(rule.updatedBy()).isEqualTo("local");
             assertThat(bob.inbox().rule().requiredApprovals()).isEqualTo(3);
@@ -222,11 +222,11 @@ class TwoPeopleTest {
             assertThat(ann.api().get("/runs/" + item.path("run_id").stringValue() + "/explain").toString()).contains(
                     "3 people have to approve; the rule of the workspace requires 3 people; another person than ann, who"
                             + " submitted the run, by the rule of the workspace");
-            admin.inbox().setRule(1, false);
+            admin.inbox().changeRule(1, false);
             refused("APPROVER_IS_SUBMITTER", () -> accept(ann, item));
             assertThat(accept(bob, item).path("decision").stringValue()).as("a run keeps its rule").isEqualTo("voted");
         } finally {
-            admin.inbox().setRule(1, false);
+            admin.inbox().changeRule(1, false);
         }
         assertThat(accept(ann, before).path("decision").stringValue()).isEqualTo("accepted");
         assertThat(admin.api().get("/audit?limit=20").path("items").findValuesAsString("action"))

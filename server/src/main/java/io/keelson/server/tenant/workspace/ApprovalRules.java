@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -98,21 +99,23 @@ public final class ApprovalRules {
     }
 
     /**
-     * Sets the workspace's rule.
+     * Changes the given members of the workspace's rule.
      *
      * @param by name of a principal
      * @param check gets the rule of before; an exception leaves the rule unchanged
      */
-    public ApprovalRule set(UUID workspace, ApprovalRule.Change given, String by, AuditOrigin origin,
+    public ApprovalRule change(UUID workspace, ApprovalRule.Change given, String by, AuditOrigin origin,
             Consumer<ApprovalRule> check) {
         ApprovalRule made = database.inTransaction(c -> {
             TURN.on(c).set("workspace", workspace.toString()).exists();
-            check.accept(find(c, workspace));
-            SET.on(c).set("workspace", workspace).set("approvals", given.approvals())
-                    .set("four_eyes", given.fourEyes()).set("by", by).update();
+            ApprovalRule before = find(c, workspace);
+            check.accept(before);
+            int approvals = Objects.requireNonNullElse(given.approvals(), before.approvals());
+            boolean own = Objects.requireNonNullElse(given.fourEyes(), before.fourEyes());
+            SET.on(c).set("workspace", workspace).set("approvals", approvals).set("four_eyes", own).set("by", by)
+                    .update();
             AuditLog.write(c, origin, "approval_rule_set", workspace, workspace.toString(),
-                    JsonNodeFactory.instance.objectNode().put("approvals", given.approvals())
-                            .put("four_eyes", given.fourEyes()));
+                    JsonNodeFactory.instance.objectNode().put("approvals", approvals).put("four_eyes", own));
             return find(c, workspace);
         });
         kept.invalidate(workspace);

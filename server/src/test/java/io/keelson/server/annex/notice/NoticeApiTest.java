@@ -33,6 +33,7 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -381,15 +382,23 @@ class NoticeApiTest {
     void ruleAboutApprovalsIsReadAndSet() {
         ApiServer.Answer before = api.get("/api/v1/approval-rule");
         assertThat(before.json().get("required_four_eyes").booleanValue()).as("by the setting").isTrue();
-        ApiServer.Answer set =
-                api.send("PUT", "/api/v1/approval-rule", "{\"approvals\": 2}".getBytes(StandardCharsets.UTF_8),
-                        "Content-Type", "application/json", "If-Match", before.header("ETag"));
+        ApiServer.Answer set = changeRule("{\"approvals\": 2, \"four_eyes\": true}", "If-Match", before.header("ETag"));
         assertThat(set.json().get("required_approvals").intValue()).isEqualTo(2);
-        assertThat(api.send("PUT", "/api/v1/approval-rule", "{}".getBytes(StandardCharsets.UTF_8), "Content-Type",
-                "application/json", "If-Match", before.header("ETag")).status()).isEqualTo(412);
-        ApiServer.Answer unset = api.send("PUT", "/api/v1/approval-rule", "{}".getBytes(StandardCharsets.UTF_8),
-                "Content-Type", "application/json");
-        assertThat(unset.json().get("approvals").intValue()).isOne();
+        assertThat(changeRule("{\"approvals\": 3}", "If-Match", before.header("ETag")).status()).isEqualTo(412);
+        JsonNode one = changeRule("{\"approvals\": 1}").json();
+        assertThat(one.get("approvals").intValue()).isOne();
+        assertThat(one.get("four_eyes").booleanValue()).as("an absent member stays").isTrue();
+        changeRule("{\"approvals\": 2}");
+        JsonNode free = changeRule("{\"four_eyes\": false}").json();
+        assertThat(free.get("four_eyes").booleanValue()).isFalse();
+        assertThat(free.get("approvals").intValue()).as("an absent member stays").isEqualTo(2);
+        changeRule("{\"approvals\": 1}");
+    }
+
+    private static ApiServer.Answer changeRule(String body, String... headers) {
+        return api.send("PATCH", "/api/v1/approval-rule", body.getBytes(StandardCharsets.UTF_8),
+                Stream.concat(Stream.of("Content-Type", "application/json"), Stream.of(headers))
+                        .toArray(String[]::new));
     }
 
     @Test

@@ -21,11 +21,11 @@ public final class ApprovalRuleActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/approval-rule", request -> answer(rules.find(request.workspace())));
-        table.put(Scope.ADMIN, "/approval-rule", ApprovalRule.Change.class, this::set);
+        table.patch(Scope.ADMIN, "/approval-rule", ApprovalRule.Change.class, this::change);
     }
 
-    private ApiResponse set(ApiRequest request, ApprovalRule.Change body) {
-        return answer(rules.set(request.workspace(), body, request.actor().name(), request.origin(),
+    private ApiResponse change(ApiRequest request, ApprovalRule.Change body) {
+        return answer(rules.change(request.workspace(), body, request.actor().name(), request.origin(),
                 current -> request.requireVersion(version(current), Json.document(current))));
     }
 
