@@ -10,5 +10,8 @@ public sealed interface WorkspaceResult {
     /** @param by the open workspace with that name */
     record NameTaken(UUID by) implements WorkspaceResult {}
 
+    /** The workspace would have more than {@link WorkspaceStore#MAX_LIMITS} limits. */
+    record TooManyLimits() implements WorkspaceResult {}
+
     record NoWorkspace() implements WorkspaceResult {}
 }

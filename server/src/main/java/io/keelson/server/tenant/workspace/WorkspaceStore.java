@@ -11,10 +11,12 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,9 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** The workspaces of an installation and their limits; each act has its entry in the audit log. */
 public final class WorkspaceStore {
+
+    /** Maximum number of limits of a workspace, those of single tools, models and agents included. */
+    public static final int MAX_LIMITS = 1000;
 
     private static final String COLUMNS =
             """
@@ -219,12 +224,15 @@ public final class WorkspaceStore {
                 .flatMap(Function.identity());
     }
 
-    /** Made or NameTaken, in the caller's transaction. */
+    /** Made, NameTaken or TooManyLimits, in the caller's transaction. */
     public WorkspaceResult create(Connection c, UUID id, String name, Change settings, AuditOrigin origin)
             throws SQLException {
         Optional<UUID> namesake = namesake(c, id, name);
         if (namesake.isPresent()) {
             return new WorkspaceResult.NameTaken(namesake.get());
+        }
+        if (tooMany(Limits.NONE, settings)) {
+            return new WorkspaceResult.TooManyLimits();
         }
         INSERT.on(c).set("id", id).set("name", name).update();
         set(c, id, settings);
@@ -238,7 +246,20 @@ public final class WorkspaceStore {
         return NAMED.on(c).set("name", name).set("id", id).first(row -> row.getObject("id", UUID.class));
     }
 
-    /** Changes a workspace. Returns Is, NameTaken or NoWorkspace; a closed workspace is unchanged. */
+    /** Whether the change adds limits beyond the maximum. */
+    private static boolean tooMany(Limits before, Change change) {
+        Set<String> after = new HashSet<>(before.byName().keySet());
+        change.limits().forEach((name, most) -> {
+            if (most.isPresent()) {
+                after.add(name);
+            } else {
+                after.remove(name);
+            }
+        });
+        return after.size() > Math.max(MAX_LIMITS, before.byName().size());
+    }
+
+    /** Changes a workspace. Returns Is, NameTaken, TooManyLimits or NoWorkspace; a closed workspace is unchanged. */
     public WorkspaceResult change(UUID id, Change change, AuditOrigin origin) {
         return database.inTransaction(c -> {
             Optional<WorkspaceRow> found = one(c, LOCK, id);
@@ -247,6 +268,9 @@ public final class WorkspaceStore {
             }
             if (found.get().closed()) {
                 return new WorkspaceResult.Is(found.get());
+            }
+            if (tooMany(found.get().limits(), change)) {
+                return new WorkspaceResult.TooManyLimits();
             }
             if (change.name() != null) {
                 Optional<UUID> namesake = namesake(c, id, change.name());

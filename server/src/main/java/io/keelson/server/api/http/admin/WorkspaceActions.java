@@ -167,6 +167,8 @@ public final class WorkspaceActions {
             case WorkspaceResult.Is(WorkspaceRow row) -> row;
             case WorkspaceResult.NameTaken(UUID by) -> throw ApiProblem.of(ErrorCode.WORKSPACE_NAME_TAKEN,
                     "workspace " + by + " has this name").with("workspace_id", by.toString());
+            case WorkspaceResult.TooManyLimits t -> throw ApiProblem.of(ErrorCode.TOO_MANY_LIMITS,
+                    "a workspace has at most " + WorkspaceStore.MAX_LIMITS + " limits");
             case WorkspaceResult.NoWorkspace n -> throw IdKind.WORKSPACE.notFound(id);
         };
     }

@@ -87,6 +87,7 @@ public enum ErrorCode {
     NO_VERIFIED_ADDRESS(409, "No verified mail address"), RECEIVER_OF_WORKSPACE(403, "Receiver of the workspace"),
     QUESTION_CLOSED(409, "Question closed"), QUESTION_CHANGED(409, "Question changed since it was shown"),
     WEBHOOKS_LIMIT_REACHED(409, "Webhook limit of the workspace reached"),
+    TOO_MANY_LIMITS(409, "Number of limits of the workspace reached"),
     WORKSPACE_NAME_TAKEN(409, "Workspace name already in use"), WORKSPACE_NOT_OPEN(409, "Workspace not open"),
     ARTIFACT_GONE(410, "Artifact deleted"), ARTIFACT_CONTENT_MISSING(410, "Artifact content missing"),
     ARTIFACT_CONTENT_DAMAGED(410, "Artifact content damaged"),
