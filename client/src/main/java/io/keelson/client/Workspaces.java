@@ -138,7 +138,7 @@ public final class Workspaces {
             BigDecimal most = number == null ? null : new BigDecimal(number.toString());
             int colon = name.indexOf(':');
             String member = colon < 0 ? null
-                    : LimitName.begins(name.substring(0, colon)).map(LimitName::members).orElse(null);
+                    : LimitName.find(name.substring(0, colon)).map(LimitName::members).orElse(null);
             if (member == null) {
                 document.put(name, most);
             } else {

@@ -83,7 +83,7 @@ public enum LimitName {
     }
 
     /** The limit of a whole name such as {@code tool:NAME}, by the text before the colon; empty if unknown. */
-    public static Optional<LimitName> begins(String text) {
+    public static Optional<LimitName> find(String text) {
         return Arrays.stream(values()).filter(each -> each.text().equals(text)).findFirst();
     }
 

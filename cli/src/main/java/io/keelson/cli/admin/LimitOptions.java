@@ -30,7 +30,7 @@ final class LimitOptions {
 
     private static @Nullable Number number(String name, String text) {
         LimitName limit =
-                LimitName.begins(name.contains(":") ? name.substring(0, name.indexOf(':')) : name).orElse(null);
+                LimitName.find(name.contains(":") ? name.substring(0, name.indexOf(':')) : name).orElse(null);
         if (limit == null || (limit.members() == null) == name.contains(":")) {
             throw CliException.usage("USAGE", "--limit " + name + ": unknown; the limits are "
                     + LimitName.all().collect(Collectors.joining(", ")));

@@ -21,6 +21,7 @@ final class Moments {
      */
     static String text(Instant time, @Nullable String zone) {
         ZoneId at = zone == null ? ZoneOffset.UTC : ZoneId.of(zone);
-        return MINUTE.format(time.atZone(at)) + " " + (zone == null ? "UTC" : zone);
+        boolean utc = at.normalized().equals(ZoneOffset.UTC);
+        return MINUTE.format(time.atZone(at)) + " " + (utc ? "UTC" : zone);
     }
 }

@@ -73,7 +73,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
         }
 
         static Key of(ResultSet row) throws SQLException {
-            LimitName limit = LimitName.begins(row.getString("name")).orElseThrow();
+            LimitName limit = LimitName.find(row.getString("name")).orElseThrow();
             return new Key(ViewLoader.uuid(row, "workspace_id"), limit,
                     limit.members() == null ? "" : row.getString("of"));
         }

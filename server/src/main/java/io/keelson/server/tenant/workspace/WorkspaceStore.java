@@ -26,7 +26,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The workspaces of an installation and their limits; each act has its entry in the audit log. */
 public final class WorkspaceStore {
 
-    /** Maximum number of limits of a workspace, those of single tools, models and agents included. */
+    /** Maximum number of limits of a workspace, including limits of single tools, models and agents. */
     public static final int MAX_LIMITS = 1000;
 
     private static final String COLUMNS =

@@ -33,6 +33,7 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -371,6 +372,25 @@ class NoticeApiTest {
         assertThat(api.post(own + "/ping", "{}", "Authorization", pat).status()).isEqualTo(200);
         change(own, pat, "{\"enabled\": false}");
         assertThat(api.post(own + "/ping", "{}", "Authorization", pat).text()).contains("WEBHOOK_DISABLED");
+    }
+
+    @Test
+    void personSendsFewTestsAMinute() {
+        String busy = "Bearer " + key("busy", "[\"runs:read\"]").get("key").stringValue();
+        String calm = "Bearer " + key("calm", "[\"runs:read\"]").get("key").stringValue();
+        List<String> two = List.of(pathOfReceiver("busy"), pathOfReceiver("busy"));
+        List<ApiServer.Answer> answers = IntStream.range(0, 8)
+                .mapToObj(i -> api.post(two.get(i % 2) + "/ping", "{}", "Authorization", busy)).toList();
+        assertThat(answers.subList(0, 5)).allMatch(answer -> answer.status() == 200);
+        ApiServer.Answer refused = answers.stream().filter(each -> each.status() == 429).findFirst().orElseThrow();
+        assertThat(refused.json().get("code").stringValue()).isEqualTo("REQUEST_LIMIT_REACHED");
+        assertThat(Integer.parseInt(refused.header("Retry-After"))).isBetween(1, 12);
+        assertThat(api.post(pathOfReceiver("calm") + "/ping", "{}", "Authorization", calm).status()).isEqualTo(200);
+    }
+
+    private String pathOfReceiver(String person) {
+        return "/api/v1/notifications/"
+                + create(", \"format\": \"slack\", \"recipient\": \"" + person + "\"").get("id").stringValue();
     }
 
     private static ApiServer.Answer change(String path, String holder, String body) {

@@ -166,7 +166,7 @@ public final class Authenticator {
     }
 
     private void count(Context context, Caller caller) {
-        RequestRate.State state = rate.count(caller);
+        MinuteBuckets.State state = rate.count(caller);
         if (state != null) {
             context.header("RateLimit-Policy", state.policy());
             context.header("RateLimit", state.rest());

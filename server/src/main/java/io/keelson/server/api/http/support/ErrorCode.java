@@ -101,7 +101,7 @@ public enum ErrorCode {
     ARTIFACT_NAME_INVALID(422, "Invalid artifact name"), ARTIFACT_TYPE_INVALID(422, "Invalid media type"),
     ARTIFACT_HASH_MISMATCH(422, "Artifact hash mismatch"), UPLOAD_LIMIT_REACHED(429, "Too many concurrent uploads"),
     UPLOAD_TOO_SLOW(408, "Upload too slow"),
-    REQUEST_LIMIT_REACHED(429, "Request rate limit of the API key reached"),
+    REQUEST_LIMIT_REACHED(429, "Request rate limit reached"),
     OPEN_RUNS_LIMIT_REACHED(429, "Open run limit of the workspace reached"),
     RUN_RATE_LIMIT_REACHED(429, "Run creation rate limit of the workspace reached"),
     RUN_STORAGE_LIMIT_REACHED(413, "Storage limit of the run reached"),

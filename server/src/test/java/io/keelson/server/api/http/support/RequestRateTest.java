@@ -59,7 +59,7 @@ class RequestRateTest {
         assertThat(count(first).exhausted()).isTrue();
     }
 
-    private RequestRate.State count(Caller caller) {
+    private MinuteBuckets.State count(Caller caller) {
         return Objects.requireNonNull(rate.count(caller));
     }
 
