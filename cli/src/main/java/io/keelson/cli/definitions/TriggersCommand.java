@@ -12,10 +12,13 @@ import io.keelson.cli.common.TimeArgument;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -207,10 +210,25 @@ public final class TriggersCommand extends ListCommand<Trigger> {
             ObjectNode answer = Json.object();
             ArrayNode items = answer.putArray("items");
             receipts.forEach(each -> items.add(Json.document(each)));
-            show(answer, any -> receipts.isEmpty() ? List.of("no trigger receives " + event)
-                    : receipts.stream().map(
-                            each -> each.id() + " " + (each.duplicate() ? "was received before: " : "") + each.state())
-                            .toList());
+            show(answer,
+                    any -> receipts.isEmpty() ? List.of("no trigger receives " + event) : lines(keelson, receipts));
+        }
+
+        private static List<String> lines(Keelson keelson, List<TriggerDelivery.Receipt> receipts) {
+            Map<String, String> names = names(keelson);
+            return receipts.stream()
+                    .map(each -> names.getOrDefault(each.triggerId(), each.triggerId()) + " " + each.id()
+                            + " " + (each.duplicate() ? "was received before: " : "") + each.state())
+                    .toList();
+        }
+    }
+
+    /** Names of triggers by their ids; none for a key that sends events and reads nothing. */
+    private static Map<String, String> names(Keelson keelson) {
+        try {
+            return keelson.triggers().list().stream().collect(Collectors.toMap(Trigger::id, Trigger::name));
+        } catch (KeelsonException e) {
+            return Map.of();
         }
     }
 

@@ -6,6 +6,7 @@ import io.keelson.api.trigger.Trigger;
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
 import io.keelson.server.base.db.TestDatabase;
+import io.keelson.server.base.json.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -57,6 +58,13 @@ class TriggersCommandTest {
             assertThat(after.priority()).isNull();
             assertThat(after.flow()).isNull();
             assertThat(after.inputs()).isEmpty();
+
+            assertThat(cli.run("triggers", "send", "sold", "--id", "1").out()).matches("sales \\S+ pending\\s+");
+            String writer = cli.client().api().post("/api-keys",
+                    Json.read("{\"name\": \"writer\", \"scopes\": [\"runs:write\"]}")).path("key").stringValue();
+            assertThat(InProcessCli.run(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_API_KEY", writer),
+                    "triggers", "send", "sold", "--id", "1").out())
+                    .as("by a key that reads nothing").startsWith(after.id() + " ").contains("was received before");
         }
     }
 }

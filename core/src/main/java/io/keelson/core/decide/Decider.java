@@ -157,7 +157,7 @@ public final class Decider {
         boolean may = d.run.state == RunState.PENDING ? d.carriedOut()
                 : Lifecycles.RUN.allows(d.run.state, RunState.PAUSED);
         return may ? Pauses.pause(d, d.by(), command.reason())
-                : Reply.forbidden(d.run.state, "pause");
+                : RunActions.forbidden(d, "pause");
     }
 
     private static Reply resume(Decision d) {
@@ -170,7 +170,7 @@ public final class Decider {
             }
             case BUDGET_EXCEEDED -> RunBudget.resume(d);
             case ESCALATED -> TicketAnswers.resumeAll(d);
-            default -> Reply.forbidden(d.run.state, "resume");
+            default -> RunActions.forbidden(d, "resume");
         };
     }
 
@@ -179,7 +179,7 @@ public final class Decider {
             return Reply.UNCHANGED;
         }
         if (!Lifecycles.RUN.allows(d.run.state, RunState.CANCELLED)) {
-            return Reply.forbidden(d.run.state, "cancel");
+            return RunActions.forbidden(d, "cancel");
         }
         RunEnd.cancelRun(d, command.reason());
         return Reply.CHANGED;
@@ -190,7 +190,7 @@ public final class Decider {
             return Reply.UNCHANGED;
         }
         if (!Lifecycles.RUN.allows(d.run.state, RunState.FAILED)) {
-            return Reply.forbidden(d.run.state, "fail");
+            return RunActions.forbidden(d, "fail");
         }
         d.run.errorCode = "FAILED_BY_HUMAN";
         d.run.errorMessage = command.reason() == null ? "failed by a person" : command.reason();
@@ -256,7 +256,7 @@ public final class Decider {
             return Reply.UNCHANGED;
         }
         return command.gate() == Command.DecideGate.Gate.BUDGET ? RunBudget.contradiction(d)
-                : Reply.forbidden(d.run.state, command.approve() ? "approve" : "reject");
+                : RunActions.forbidden(d, command.approve() ? "approve" : "reject");
     }
 
     private static Reply retry(Decision d, Command.Retry command) {
@@ -271,10 +271,9 @@ public final class Decider {
                     d.run.state.wire(), List.of());
         }
         if (d.run.state != RunState.FAILED) {
-            return Reply.forbidden(d.run.state, "retry");
+            return RunActions.forbidden(d, "retry");
         }
-        if (d.view.undo != null && d.view.undo.state() != UndoRow.State.REFUSED
-                && d.view.undo.state() != UndoRow.State.NOTHING) {
+        if (RunActions.undone(d)) {
             return new Reply.Rejected("RUN_UNDONE", "the completed work of the run is undone, so that no attempt can"
                     + " continue from it: start another run", d.run.state.wire(), List.of());
         }

@@ -43,7 +43,7 @@ final class DeferredStart {
             begin(d);
             return Reply.CHANGED;
         }
-        return d.run.state.terminal() ? Reply.forbidden(d.run.state, "start") : Reply.UNCHANGED;
+        return d.run.state.terminal() ? RunActions.forbidden(d, "start") : Reply.UNCHANGED;
     }
 
     /** Starts the run if its time has come. An unaffordable run waits. */

@@ -16,9 +16,9 @@ import io.keelson.core.policy.CallGate;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Deferral;
 import io.keelson.core.run.Explanation;
-import io.keelson.core.run.ResultSource;
 import io.keelson.core.run.Seconds;
 import io.keelson.core.run.SignalWait;
+import io.keelson.core.run.SourceStep;
 import io.keelson.core.run.TimerKind;
 import io.keelson.core.run.VersionRule;
 import java.math.BigDecimal;
@@ -627,7 +627,7 @@ public final class Explain {
     }
 
     private void resultAwaited(StepRow step) {
-        ResultSource other = Objects.requireNonNull(ResultSource.of(step.deferredFor));
+        SourceStep other = Objects.requireNonNull(SourceStep.of(step.deferredFor));
         Instant until = Objects.requireNonNull(step.deferredSince).plus(SlotScheduling.timeout(view.run, step));
         add(step, "RESULT_COMPUTING", "step " + other.step() + " of run " + other.run()
                 + " computes the same result; it waits for that one, and then computes the result itself", until,
@@ -636,7 +636,7 @@ public final class Explain {
 
     /** Adds the source of a result that a step has taken over; nothing for any other step. */
     private void resultReused(StepRow step) {
-        ResultSource other = step.reusedFrom();
+        SourceStep other = step.reusedFrom();
         if (other != null) {
             add(step, "RESULT_REUSED", "it has taken over the result of step " + other.step() + " of run " + other.run()
                     + ", at no cost", null, List.of(other.run().toString(), other.step().toString()));

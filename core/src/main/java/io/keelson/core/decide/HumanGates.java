@@ -35,7 +35,7 @@ final class HumanGates {
             return decide(d, true, command.comment());
         }
         if (d.run.state != RunState.AWAITING_APPROVAL) {
-            return Reply.forbidden(d.run.state, "approve with another plan");
+            return RunActions.forbidden(d, "approve with another plan");
         }
         if (edit.planned().plan().version() != d.run.planVersion + 1) {
             return new Reply.Rejected("GATE_CHANGED", "the plan has changed meanwhile, to version " + d.run.planVersion,
@@ -79,7 +79,7 @@ final class HumanGates {
     /** Repeating a decision is not an error; another decision about the same gate is. */
     private static Reply nothingWaits(Decision d, boolean approve) {
         if (d.run.state == RunState.ESCALATED || d.run.gate == RunRow.Gate.ACCEPTANCE) {
-            return Reply.forbidden(d.run.state, approve ? "approve" : "reject");
+            return RunActions.forbidden(d, approve ? "approve" : "reject");
         }
         boolean same = approve ? d.run.state != RunState.FAILED && d.run.state != RunState.CANCELLED
                 : d.run.state == RunState.FAILED && REJECTIONS.contains(String.valueOf(d.run.errorCode));
@@ -89,7 +89,7 @@ final class HumanGates {
                             : ": " + RunBudget.remedy(d) + "; `keelson inbox` lists the question about its budget"),
                     d.run.state.wire(), List.of());
         }
-        return same ? Reply.UNCHANGED : Reply.forbidden(d.run.state, approve ? "approve" : "reject");
+        return same ? Reply.UNCHANGED : RunActions.forbidden(d, approve ? "approve" : "reject");
     }
 
     /** Whether a person has approved its plan or anything of its current attempt. */

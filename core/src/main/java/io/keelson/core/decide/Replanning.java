@@ -40,7 +40,7 @@ final class Replanning {
     /** A person requests a new plan. */
     static Reply request(Decision d, Command.Replan command) {
         if (!d.carriedOut()) {
-            return Reply.forbidden(d.run.state, "re-plan");
+            return RunActions.forbidden(d, "re-plan");
         }
         if (underWay(d)) {
             return Reply.UNCHANGED;

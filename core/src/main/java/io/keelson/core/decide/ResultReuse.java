@@ -4,7 +4,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.Reply;
-import io.keelson.core.run.ResultSource;
+import io.keelson.core.run.SourceStep;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TimerKind;
@@ -24,7 +24,7 @@ final class ResultReuse {
 
     /** The evaluator has answered. The step's request has ended by now. */
     static Reply evaluated(Decision d, StepRow step, Evaluation evaluation) {
-        if (evaluation instanceof Evaluation.ComputedBy(ResultSource source) && await(d, step, source)) {
+        if (evaluation instanceof Evaluation.ComputedBy(SourceStep source) && await(d, step, source)) {
             return Reply.CHANGED;
         }
         step.deferredSince = null;
@@ -32,7 +32,7 @@ final class ResultReuse {
         d.changes.touch(step);
         switch (evaluation) {
             case Evaluation.Reused reused -> {
-                ResultSource source = reused.source();
+                SourceStep source = reused.source();
                 step.deferredFor = source.text();
                 d.note(step.task(), step, new StepPayload.ResultReused(source.run(), source.task(), source.step()));
                 TaskProgress.succeed(d, step, reused.output(), (PayloadPart.Waited) null);
@@ -66,7 +66,7 @@ final class ResultReuse {
     }
 
     /** Requests another answer later: soon after a short wait, and after a fourth of a long one. False once the wait is over. */
-    private static boolean await(Decision d, StepRow step, ResultSource source) {
+    private static boolean await(Decision d, StepRow step, SourceStep source) {
         Instant since = step.deferredSince == null ? d.now : step.deferredSince;
         Instant until = since.plus(SlotScheduling.timeout(d, step));
         if (!d.now.isBefore(until)) {

@@ -1,6 +1,5 @@
 package io.keelson.core.decide;
 
-import io.keelson.core.lifecycle.PossibleActions;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Prices;
@@ -118,7 +117,7 @@ final class RunBudget {
 
     static Reply raise(Decision d, Command.RaiseBudget command) {
         if (d.run.state.terminal() && d.run.state != RunState.FAILED) {
-            return Reply.forbidden(d.run.state, "change the budget of");
+            return RunActions.forbidden(d, "change the budget of");
         }
         BigDecimal hard = command.hardLimit() == null ? d.run.hardLimit : Amounts.of(command.hardLimit());
         BigDecimal soft = command.softLimit() == null ? d.run.softLimit : Amounts.of(command.softLimit());
@@ -192,7 +191,7 @@ final class RunBudget {
     static Reply.Rejected contradiction(Decision d) {
         return new Reply.Rejected("INVALID_STATE_TRANSITION",
                 "the question about its budget is answered otherwise: the run is " + d.run.state.wire(),
-                d.run.state.wire(), PossibleActions.of(d.run.state));
+                d.run.state.wire(), RunActions.of(d));
     }
 
     private static boolean same(@Nullable BigDecimal one, @Nullable BigDecimal other) {

@@ -43,7 +43,7 @@ final class Signals {
             return Reply.UNCHANGED;
         }
         if (d.run.state.terminal()) {
-            return Reply.forbidden(d.run.state, "signal");
+            return RunActions.forbidden(d, "signal");
         }
         StepRow step = waiting(d, signal.name());
         if (d.view.signalsSeen.size() >= MAX_SIGNALS || step == null && d.view.signals.size() >= MAX_UNREAD) {

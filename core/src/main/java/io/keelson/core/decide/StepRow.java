@@ -6,8 +6,8 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.CallGate;
 import io.keelson.core.run.PreviousFailure;
-import io.keelson.core.run.ResultSource;
 import io.keelson.core.run.SignalWait;
+import io.keelson.core.run.SourceStep;
 import io.keelson.core.run.StepAssignment;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -221,8 +221,8 @@ public final class StepRow {
     }
 
     /** The step whose result it has taken over; null where it has none, or has computed it. */
-    @Nullable ResultSource reusedFrom() {
-        return state == StepState.COMPLETED && attempt == 0 ? ResultSource.of(deferredFor) : null;
+    @Nullable SourceStep reusedFrom() {
+        return state == StepState.COMPLETED && attempt == 0 ? SourceStep.of(deferredFor) : null;
     }
 
     /** True after a lost lease until it is claimed again. */

@@ -27,7 +27,7 @@ final class UndoAnswers {
                     d.run.state.wire(), List.of());
         }
         if (!d.run.state.terminal() && command.waiter() == null) {
-            return Reply.forbidden(d.run.state, "undo");
+            return RunActions.forbidden(d, "undo");
         }
         UndoRow known = d.view.undo;
         if (known != null && known.state() != State.REFUSED) {

@@ -695,10 +695,10 @@ public sealed interface Command {
          * @param output JSON text
          * @param source the step that computed it
          */
-        record Reused(String output, ResultSource source) implements Evaluation {}
+        record Reused(String output, SourceStep source) implements Evaluation {}
 
         /** Another step computes the result. */
-        record ComputedBy(ResultSource source) implements Evaluation {}
+        record ComputedBy(SourceStep source) implements Evaluation {}
 
         /** The step computes the result itself, for others as well. */
         record Computes() implements Evaluation {}

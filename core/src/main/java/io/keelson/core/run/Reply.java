@@ -1,7 +1,5 @@
 package io.keelson.core.run;
 
-import io.keelson.core.lifecycle.PossibleActions;
-import io.keelson.core.lifecycle.RunState;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -81,12 +79,5 @@ public sealed interface Reply {
 
     static Rejected rejected(String code, String message) {
         return new Rejected(code, message, null, List.of());
-    }
-
-    /** The refusal of a command that the run's state does not allow, with the actions that are possible instead. */
-    static Rejected forbidden(RunState state, String what) {
-        return new Rejected("INVALID_STATE_TRANSITION", "cannot " + what + " a run that is " + state.wire(),
-                state.wire(),
-                PossibleActions.of(state).stream().filter(action -> !action.equals(what)).toList());
     }
 }

@@ -395,5 +395,6 @@ class DeciderTest extends OneRun {
         }
         assertThat(world.refused(new Command.Retry(world.id(), true, World.WHO)).code())
                 .isEqualTo("ATTEMPTS_EXHAUSTED");
+        assertThat(world.refused(new Command.Pause(world.id(), null, World.WHO)).allowed()).containsExactly("undo");
     }
 }

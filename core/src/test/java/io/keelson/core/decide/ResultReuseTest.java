@@ -12,7 +12,7 @@ import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation;
-import io.keelson.core.run.ResultSource;
+import io.keelson.core.run.SourceStep;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class ResultReuseTest extends OneRun {
     private static final UUID RUN = new UUID(7, 1);
     private static final UUID STEP = new UUID(7, 2);
-    private static final ResultSource SOURCE = new ResultSource(RUN, new UUID(7, 3), STEP);
+    private static final SourceStep SOURCE = new SourceStep(RUN, new UUID(7, 3), STEP);
     private static final Evaluation COMPUTED_BY = new Evaluation.ComputedBy(SOURCE);
 
     @BeforeEach

@@ -64,6 +64,27 @@ class UndoingTest extends OneRun {
     }
 
     @Test
+    void refusalOfAFailedRunNamesThePossibleActionsOnly() {
+        world = World.start(plan(task("a").retry(RetryPolicy.NONE)));
+        world.fail(world.claim("a"), ErrorClass.PERMANENT);
+        assertThat(possible()).containsExactly("retry", "undo");
+        world.send(undo());
+        assertThat(possible()).as("undone").isEmpty();
+        world.answer(world.evaluations.getLast(), new Evaluation.Undoes(null));
+        assertThat(possible()).as("there was nothing to undo").containsExactly("retry");
+
+        world = World.start(RunPolicy.DEFAULT.with(new UndoRules(false, false, OTHER)),
+                plan(task("a").retry(RetryPolicy.NONE)));
+        world.fail(world.claim("a"), ErrorClass.PERMANENT);
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(possible()).as("an undo").containsExactly("retry");
+    }
+
+    private List<String> possible() {
+        return world.refused(new Command.Pause(world.id(), null, World.WHO)).allowed();
+    }
+
+    @Test
     void openRunIsNotUndone() {
         world = World.start(plan(task("a")));
         assertThat(world.refused(undo()).code()).isEqualTo("INVALID_STATE_TRANSITION");

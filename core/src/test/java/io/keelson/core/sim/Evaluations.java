@@ -9,7 +9,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
-import io.keelson.core.run.ResultSource;
+import io.keelson.core.run.SourceStep;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
@@ -137,8 +137,8 @@ final class Evaluations {
     private static Evaluation result(Saved.Step step, int dice) {
         return switch (dice % 3) {
             case 0 -> new Evaluation.Computes();
-            case 1 -> new Evaluation.Reused("1", new ResultSource(new UUID(1, 1), new UUID(1, 3), new UUID(1, 2)));
-            default -> new Evaluation.ComputedBy(new ResultSource(new UUID(1, 1), new UUID(1, 3), step.id()));
+            case 1 -> new Evaluation.Reused("1", new SourceStep(new UUID(1, 1), new UUID(1, 3), new UUID(1, 2)));
+            default -> new Evaluation.ComputedBy(new SourceStep(new UUID(1, 1), new UUID(1, 3), step.id()));
         };
     }
 

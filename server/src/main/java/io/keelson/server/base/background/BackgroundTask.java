@@ -2,6 +2,7 @@ package io.keelson.server.base.background;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -100,6 +101,12 @@ public final class BackgroundTask implements AutoCloseable {
     /** Schedules the first run, one period from now. */
     public synchronized BackgroundTask start() {
         schedule(period);
+        return this;
+    }
+
+    /** Schedules the first run at a random time before the end of the given one, as servers that start together share their work. */
+    public synchronized BackgroundTask startWithin(Duration most) {
+        schedule(Duration.ofNanos(ThreadLocalRandom.current().nextLong(most.toNanos())));
         return this;
     }
 

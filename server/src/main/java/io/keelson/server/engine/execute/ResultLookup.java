@@ -3,7 +3,7 @@ package io.keelson.server.engine.execute;
 import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
-import io.keelson.core.run.ResultSource;
+import io.keelson.core.run.SourceStep;
 import io.keelson.core.run.StepError;
 import io.keelson.server.base.db.Database;
 import io.keelson.server.base.json.Json;
@@ -79,7 +79,7 @@ public final class ResultLookup {
         State state = source == null || reader.again() ? State.NONE : source.state();
         return switch (state) {
             case COMPUTING -> {
-                ResultSource other = source(Objects.requireNonNull(source), holder);
+                SourceStep other = source(Objects.requireNonNull(source), holder);
                 if (sources.waitsFor(c, other.task(), reader)) {
                     yield new Evaluation.Computes();
                 }
@@ -96,8 +96,8 @@ public final class ResultLookup {
         };
     }
 
-    private static ResultSource source(Source source, UUID step) {
-        return new ResultSource(source.run(), source.task(), step);
+    private static SourceStep source(Source source, UUID step) {
+        return new SourceStep(source.run(), source.task(), step);
     }
 
     private static Evaluation broken(String code, String message) {

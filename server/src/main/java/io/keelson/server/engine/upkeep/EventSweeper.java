@@ -27,6 +27,7 @@ import org.slf4j.LoggerFactory;
 public final class EventSweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(EventSweeper.class);
     private static final Duration SWEEP_INTERVAL = Duration.ofMinutes(10);
+    private static final Duration FIRST_SWEEP = Duration.ofMinutes(1);
     private static final int BATCH_SIZE = 1_000;
     private static final String JSON_LINES = "application/jsonl";
 
@@ -55,7 +56,7 @@ public final class EventSweeper implements AutoCloseable {
 
     /** Starts periodic runs. */
     public EventSweeper start() {
-        task.start();
+        task.startWithin(FIRST_SWEEP);
         return this;
     }
 

@@ -43,6 +43,7 @@ import org.slf4j.LoggerFactory;
 public final class RunArchiver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RunArchiver.class);
     private static final Duration SWEEP_INTERVAL = Duration.ofMinutes(10);
+    private static final Duration FIRST_SWEEP = Duration.ofMinutes(1);
     private static final int BATCH_SIZE = 500;
     private static final int MAX_RUNS = 100;
     private static final int FULL_BYTES = 8 << 20;
@@ -101,7 +102,7 @@ public final class RunArchiver implements AutoCloseable {
 
     /** Starts periodic runs. */
     public RunArchiver start() {
-        task.start();
+        task.startWithin(FIRST_SWEEP);
         return this;
     }
 

@@ -94,6 +94,18 @@ class BackgroundTaskTest {
     }
 
     @Test
+    void firstRunMayPrecedeThePeriod() throws Exception {
+        try (BackgroundTask task = BackgroundTask.every("early", HOUR, () -> {
+            runs.incrementAndGet();
+            begun.release();
+        }).startWithin(Duration.ofMillis(1))) {
+            await(begun);
+            assertThat(task.period()).isEqualTo(HOUR);
+        }
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
     void failedRunIsRepeatedBeforeALongPeriodEnds() throws Exception {
         try (BackgroundTask task = BackgroundTask.every("failing", HOUR, () -> {
             begun.release();

@@ -111,6 +111,8 @@ class BadMissionsTest {
                     "UNKNOWN_KEY /plan/tasks/0/repeat/untill did you mean 'until'?; known: until, max, delay_seconds, budget_usd, keep"),
             task("id: g, repeat: {until: .output.reveiw.ok}, group: [{id: review, steps: [{tool: noop}]}]",
                     "UNKNOWN_REFERENCE /plan/tasks/0/repeat/until the group has no such task; did you mean 'review'?; known: review"),
+            task("id: a, repeat: {until: .steps.x.output}, steps: [{tool: noop, name: x}]",
+                    "UNKNOWN_REFERENCE /plan/tasks/0/repeat/until names '.steps', which does not exist here"),
             task("id: g, repeat: {until: .output.a.ok}, group: [{id: a, when: '${ .previous.b }', steps: [{tool: noop}]}]",
                     "UNKNOWN_REFERENCE /plan/tasks/0/group/0/when the expression names '.previous.b', and the group has no such task"),
             task("id: a, title: " + LONG, "TOO_LONG /plan/tasks/0/title at most 500"),

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param run of the step
  * @param task of the step
  */
-public record ResultSource(UUID run, UUID task, UUID step) {
+public record SourceStep(UUID run, UUID task, UUID step) {
 
     private static final String PREFIX = "result:";
     private static final int PARTS = 3;
@@ -20,11 +20,11 @@ public record ResultSource(UUID run, UUID task, UUID step) {
     }
 
     /** The source that a stored text names; null for any other text. */
-    public static @Nullable ResultSource of(@Nullable String text) {
+    public static @Nullable SourceStep of(@Nullable String text) {
         if (text == null || !text.startsWith(PREFIX)) {
             return null;
         }
         String[] ids = text.substring(PREFIX.length()).split("/", PARTS);
-        return new ResultSource(UUID.fromString(ids[0]), UUID.fromString(ids[1]), UUID.fromString(ids[2]));
+        return new SourceStep(UUID.fromString(ids[0]), UUID.fromString(ids[1]), UUID.fromString(ids[2]));
     }
 }
