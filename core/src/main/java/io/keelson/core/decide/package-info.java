@@ -16,7 +16,7 @@
  * Pauses, LostAnswers, Metering, Requests, CallWaits.
  * <li>Dispatch and money: SlotScheduling, Chains, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
  * ChildBudgets, RetryModels, Versions, Votes.
- * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals, Undoing.
+ * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals, Undoing, RunActions.
  * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Alike, Questions.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, Question, ChildRow,
  * ParentRow, UndoRow, TaskBudgetRow, VoteRow, SystemTasks, CallWindow, CallRow, Hold, Metered, OpenRequest, LocalCapacity, Rungs,
