@@ -16,6 +16,7 @@ import io.keelson.server.base.db.Migrations;
 import io.keelson.server.base.expr.Expressions;
 import io.keelson.server.base.outbound.OutboundClient;
 import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.dispatch.WorkerClaim;
 import io.keelson.server.engine.tool.ToolCatalog;
@@ -98,7 +99,7 @@ final class KeelsonEngine implements Contender {
     /** Accepted when the answer is there; the future is its end. */
     private CompletableFuture<RunState> submit(CheckedMission mission) throws Exception {
         UUID id = UuidCreator.getTimeOrderedEpoch();
-        CompletableFuture<RunState> end = engine.ended(id);
+        CompletableFuture<RunState> end = engine.ended(id).thenApply(Commands.RunEnd::state);
         engine.submit(new Command.Create(mission.newRun(id, Bootstrap.DEFAULT_WORKSPACE, "bench"), true, WHO)).get();
         return end;
     }
@@ -124,8 +125,8 @@ final class KeelsonEngine implements Contender {
         long start = System.nanoTime();
         try (Engine executing = engine(settings.execution().slots())) {
             for (UUID id : preloaded) {
-                executing.ended(id).thenAccept(state -> {
-                    requireCompleted(state);
+                executing.ended(id).thenAccept(end -> {
+                    requireCompleted(end.state());
                     tally.one();
                 });
             }

@@ -19,6 +19,7 @@ final class RunCreation {
     static Created create(Command.Create command, @Nullable ParentRow parent, ChangeSet changes, Instant now, Ids ids,
             LocalCapacity capacity, Funds funds) {
         RunView view = created(command.run(), parent);
+        view.createdAt = now;
         Decision d = new Decision(view, changes, now, ids, capacity, funds, command.actor());
         Instant later = DeferredStart.later(command.run(), now);
         boolean begins = later == null

@@ -74,6 +74,8 @@ public final class RunView {
     @Nullable Instant watchDue;
     /** When it starts by itself; null when it has started or waits for a request. */
     @Nullable Instant startDue;
+    /** Time of its creation; null in a view that was loaded. */
+    @Nullable Instant createdAt;
     /** Tasks, groups aside, that have begun and not ended, and how many of these only wait. */
     int tasksBegun;
     int tasksWaiting;
@@ -173,6 +175,16 @@ public final class RunView {
     /** Approvals of questions that require several people, oldest first. */
     public List<VoteRow> votes() {
         return List.copyOf(votes);
+    }
+
+    /** Time of its creation; null in a view that was loaded. */
+    public @Nullable Instant createdAt() {
+        return createdAt;
+    }
+
+    /** True for a run without a parent, child runs, open tickets, budgets of tasks and an undo. */
+    public boolean standsAlone() {
+        return run.parent() == null && children.isEmpty() && tickets.isEmpty() && budgets.isEmpty() && undo == null;
     }
 
     /** The undo of the run; null if absent. */

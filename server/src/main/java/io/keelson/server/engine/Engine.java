@@ -1,7 +1,6 @@
 package io.keelson.server.engine;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
@@ -233,7 +232,7 @@ public final class Engine implements Commands, AutoCloseable {
     }
 
     @Override
-    public CompletableFuture<RunState> ended(UUID runId) {
+    public CompletableFuture<RunEnd> ended(UUID runId) {
         return ends.next(runId);
     }
 

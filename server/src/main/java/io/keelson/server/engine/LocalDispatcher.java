@@ -4,6 +4,7 @@ import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.run.Actor;
@@ -14,6 +15,7 @@ import io.keelson.server.engine.execute.DelayedActions;
 import io.keelson.server.engine.execute.Evaluator;
 import io.keelson.server.engine.execute.LocalExecutor;
 import io.keelson.server.engine.execute.StepExecution;
+import io.keelson.server.engine.store.EndedRun;
 import io.keelson.server.engine.tool.SlotKind;
 import io.keelson.server.engine.upkeep.ClusterNotifier;
 import io.keelson.server.engine.upkeep.ConcurrencyKeyScheduler;
@@ -165,10 +167,15 @@ final class LocalDispatcher implements CommitListener {
         wake(changes);
         for (RunRow run : changes.runs()) {
             if (run.state().terminal()) {
-                listeners.ends.ended(run.id(), run.state());
+                listeners.ends.ended(run, () -> null);
                 listeners.notifier.ring(ClusterNotifier.Notification.END);
             }
         }
+    }
+
+    @Override
+    public void ended(RunView run, ChangeSet changes, Instant now) {
+        listeners.ends.ended(run.run(), () -> EndedRun.of(run, changes, now));
     }
 
     private void start(RunRow run, StepRow step, ChangeSet.Chain chain, Instant now) {

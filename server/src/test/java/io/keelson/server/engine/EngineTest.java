@@ -122,7 +122,7 @@ class EngineTest extends GatedEngines {
         var ends = List.of(one.ended(run), other.ended(run), one.ended(run));
         gate.open.release();
         for (var end : ends) {
-            assertThat(end.get(60, TimeUnit.SECONDS)).isEqualTo(RunState.COMPLETED);
+            assertThat(end.get(60, TimeUnit.SECONDS).state()).isEqualTo(RunState.COMPLETED);
         }
     }
 

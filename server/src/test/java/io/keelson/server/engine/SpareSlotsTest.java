@@ -6,6 +6,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
+import io.keelson.server.engine.commit.Commands;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,7 +80,7 @@ class SpareSlotsTest {
 
     private static CompletableFuture<RunState> begin(Nodes nodes, Engine engine, String name, String tool) {
         NewRun run = nodes.run(MISSION.formatted(name, tool));
-        CompletableFuture<RunState> end = engine.ended(run.id());
+        CompletableFuture<RunState> end = engine.ended(run.id()).thenApply(Commands.RunEnd::state);
         engine.submit(new Command.Create(run, true, Nodes.WHO))
                 .thenAccept(reply -> assertThat(reply).isEqualTo(Reply.CHANGED));
         return end;

@@ -3,6 +3,7 @@ package io.keelson.server.engine.commit;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import io.keelson.server.engine.store.EndedRun;
 import io.keelson.server.engine.store.KeyUse;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -58,10 +59,17 @@ public interface Commands {
     /**
      * Waits for the run to end. To include an end in the past, call this first and read the run's state then.
      *
-     * @return completes with the next terminal state of the run, committed by any node; never without an end. The
+     * @return completes with the next end of the run, committed by any node; never without an end. The
      *         caller cancels it to stop waiting
      */
-    CompletableFuture<RunState> ended(UUID runId);
+    CompletableFuture<RunEnd> ended(UUID runId);
+
+    /**
+     * The end of a run.
+     *
+     * @param stored the run as this node's commit has stored it; null if the run must be read
+     */
+    record RunEnd(RunState state, @Nullable EndedRun stored) {}
 
     /** The name of this server among the servers of its database. */
     default String node() {

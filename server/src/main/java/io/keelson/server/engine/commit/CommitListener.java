@@ -2,6 +2,7 @@ package io.keelson.server.engine.commit;
 
 import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
 import java.time.Instant;
 
 /** Starts work from committed changes, and offers capacity to the next decisions. */
@@ -19,4 +20,7 @@ public interface CommitListener {
      * @param now the time at which they were decided
      */
     void committed(ChangeSet changes, Instant now);
+
+    /** A run has ended in these committed changes. Called before {@link #committed}, and must not block either. */
+    default void ended(RunView run, ChangeSet changes, Instant now) {}
 }

@@ -6,17 +6,13 @@ import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
-import io.keelson.core.lifecycle.StepState;
-import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
-import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.NewRun;
 import io.keelson.server.engine.store.CreditSlots.SlotChange;
 import io.keelson.server.engine.store.RunsTable.Accepted;
 import io.keelson.server.engine.store.sql.RowSetStatement;
 import io.keelson.server.engine.store.sql.RowSetStatement.Moment;
 import io.keelson.server.engine.store.sql.RowSetStatement.Part;
-import io.keelson.server.engine.store.sql.TextColumns;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -24,7 +20,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,9 +37,6 @@ import org.postgresql.util.ServerErrorMessage;
 
 /** Writes the changes of one batch and commits them. */
 final class ChangesWriter {
-    /** States in which the work of a task is done, though it may still be judged. */
-    private static final Set<TaskState> DONE = EnumSet.of(TaskState.COMPLETED, TaskState.VERIFYING,
-            TaskState.AWAITING_HUMAN);
 
     private static final Set<String> OVERTAKEN = Set.of("ix_orch_events_run", "orchestration_runs_pkey",
             "run_heads_pkey", "uq_board_tasks_orchestration_run");
@@ -263,21 +255,7 @@ final class ChangesWriter {
     }
 
     private TasksTable.Changed changed(TaskRow task) {
-        String made = changes.outputOf(task);
-        String known = made == null ? lastOutput(task) : made;
-        return new TasksTable.Changed(task, made, TextColumns.summary(known));
-    }
-
-    /**
-     * The output of the last step of a task whose work is done, if this batch has it; verifiers' outputs do not count. A failure
-     * or a skip may end a task: an output of an earlier step is not used, which only some batches have.
-     */
-    private @Nullable String lastOutput(TaskRow task) {
-        if (!DONE.contains(task.state())) {
-            return null;
-        }
-        return task.steps().reversed().stream().filter(step -> step.spec().kind() != StepKind.VERIFY).findFirst()
-                .filter(step -> step.state() == StepState.COMPLETED).map(changes::outputOf).orElse(null);
+        return new TasksTable.Changed(task, changes.outputOf(task), OutputSummary.of(changes, task));
     }
 
     private static <K, V> List<K> absent(Map<K, Optional<V>> operations) {

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 
 /** {@code orchestration_tasks}. */
 final class TasksTable {
-    private static final int SUMMARY = 2_000;
+    static final int SUMMARY = 2_000;
 
     /** True for a run whose tasks may restart with other rows. */
     static final String RESPAWNS = "(r.policy -> 'failures' ->> 'agent' = 'RETRY') is true";

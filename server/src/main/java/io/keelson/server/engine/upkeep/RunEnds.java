@@ -1,7 +1,10 @@
 package io.keelson.server.engine.upkeep;
 
+import io.keelson.core.decide.RunRow;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.engine.commit.Commands.RunEnd;
+import io.keelson.server.engine.store.EndedRun;
 import io.keelson.server.engine.store.RunStore;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,41 +13,49 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Waiters for ends of runs: notified at once by this node's commits, and by polling of other nodes' commits. */
 public final class RunEnds {
     private final Database database;
     private final RunStore store;
-    private final Map<UUID, List<CompletableFuture<RunState>>> waiting = new ConcurrentHashMap<>();
+    private final Map<UUID, List<CompletableFuture<RunEnd>>> waiting = new ConcurrentHashMap<>();
 
     public RunEnds(Database database, RunStore store) {
         this.database = database;
         this.store = store;
     }
 
-    /** Completes with the next terminal state of the run; the caller cancels it to stop waiting. */
-    public CompletableFuture<RunState> next(UUID run) {
-        CompletableFuture<RunState> end = new CompletableFuture<>();
+    /** Completes with the next end of the run; the caller cancels it to stop waiting. */
+    public CompletableFuture<RunEnd> next(UUID run) {
+        CompletableFuture<RunEnd> end = new CompletableFuture<>();
         waiting.compute(run, (id, others) -> {
-            List<CompletableFuture<RunState>> all = others == null ? new ArrayList<>(1) : new ArrayList<>(others);
+            List<CompletableFuture<RunEnd>> all = others == null ? new ArrayList<>(1) : new ArrayList<>(others);
             all.add(end);
             return all;
         });
-        end.whenComplete((state, failure) -> forget(run, end));
+        end.whenComplete((ended, failure) -> forget(run, end));
         return end;
     }
 
-    private void forget(UUID run, CompletableFuture<RunState> end) {
+    private void forget(UUID run, CompletableFuture<RunEnd> end) {
         waiting.computeIfPresent(run, (id, all) -> {
-            List<CompletableFuture<RunState>> left = all.stream().filter(each -> each != end).toList();
+            List<CompletableFuture<RunEnd>> left = all.stream().filter(each -> each != end).toList();
             return left.isEmpty() ? null : left;
         });
     }
 
-    public void ended(UUID run, RunState state) {
-        List<CompletableFuture<RunState>> all = waiting.remove(run);
+    /** @param stored the run as the commit of its end has stored it; evaluated if there are waiters */
+    public void ended(RunRow run, Supplier<@Nullable EndedRun> stored) {
+        ended(run.id(), run.state(), stored);
+    }
+
+    private void ended(UUID run, RunState state, Supplier<@Nullable EndedRun> stored) {
+        List<CompletableFuture<RunEnd>> all = waiting.remove(run);
         if (all != null) {
-            all.forEach(end -> end.complete(state));
+            RunEnd ended = new RunEnd(state, stored.get());
+            all.forEach(end -> end.complete(ended));
         }
     }
 
@@ -52,7 +63,8 @@ public final class RunEnds {
     public void poll() {
         Set<UUID> awaited = Set.copyOf(waiting.keySet());
         if (!awaited.isEmpty()) {
-            database.withConnection(c -> store.ended(c, awaited)).forEach(this::ended);
+            database.withConnection(c -> store.ended(c, awaited))
+                    .forEach((run, state) -> ended(run, state, () -> null));
         }
     }
 }

@@ -8,6 +8,7 @@ import io.keelson.server.tenant.auth.Scope;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,6 +78,58 @@ class AwaitedRunsApiTest {
                   {"id": "t", "steps": [{"name": "say", "tool": "echo", "input": {"text": "hello"}}]}]}}""");
         assertThat(existing.status()).isEqualTo(200);
         assertThat(existing.text()).isEqualTo(ended.text());
+    }
+
+    /** Each answer equals a later reading. The first ones are made while readers of runs cannot read. */
+    @Test
+    void anAnswerFromTheCommitOfTheEndEqualsThatOfTheDatabase() {
+        List<String> fromTheCommit = List.of(task("", """
+                {"name": "a", "tool": "noop"}"""), task(", \"chain\": false", """
+                {"name": "a", "tool": "noop"}, {"name": "b", "tool": "noop", "input": {"output": null}}"""),
+                task("", """
+                        {"name": "a", "tool": "noop", "input": {"output": {"bb": 1.50, "a": [1e3, {"zz": 1, "y": "\\u00e9"}]}}}
+                        """),
+                task("", """
+                        {"name": "a", "tool": "noop", "input": {"output": "%s", "cost": 0.12345, "tokens": 7}}"""
+                        .formatted("text ".repeat(1_000))),
+                with("""
+                        "description": "long", "tags": ["b", "a"], "priority": 7, "external_id": "shape", "trigger": "event",
+                        "input": {"x": {"bb": 1.0, "a": 2}}, "inputs": {"x": {}}, "config": {
+                        "budget": {"hard_limit_usd": 12.50, "soft_limit_usd": 3}}""",
+                        task("", """
+                        {"name": "a", "tool": "noop", "input": {"output": 1}}""")));
+        List<ApiServer.Answer> answers = new ArrayList<>();
+        api.database().runInTransaction(holder -> {
+            try (Statement statement = holder.createStatement()) {
+                statement.execute("lock table run_undos in access exclusive mode");
+            }
+            fromTheCommit.forEach(mission -> answers.add(api.post(RUNS + "?wait_ms=20000", mission, "traceparent",
+                    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")));
+            answers.add(api.post(RUNS, fromTheCommit.getFirst()));
+        });
+        answers.add(api.post(RUNS + "?wait_ms=20000",
+                """
+                {"goal": "two", "start": true, "output": {"all": "${ .tasks.b.output }"}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "a", "tool": "noop"}]},
+                  {"id": "b", "depends_on": ["a"], "steps": [{"name": "b", "tool": "noop", "input": {"output": [1]}}]}]}}"""));
+        answers.add(api.post(RUNS + "?wait_ms=20000", with("\"output\": \"${ .tasks.t.output }\"", task("", """
+                {"name": "a", "tool": "noop", "input": {"output": 1}}"""))));
+
+        for (ApiServer.Answer answer : answers) {
+            assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+            assertThat(answer.json().get("state").stringValue()).isEqualTo("completed");
+            assertThat(answer.text()).isEqualTo(api.get(answer.header("Location")).text());
+        }
+    }
+
+    private static String with(String members, String mission) {
+        return "{" + members + ", " + mission.substring(1);
+    }
+
+    private static String task(String members, String steps) {
+        return """
+                {"goal": "ends", "start": true, "plan": {"tasks": [{"id": "t", "suggested_agent": {"type": "contractor", "agent_name": "bot"}%s,
+                 "steps": [%s]}]}}""".formatted(members, steps);
     }
 
     /** Runs of calls at the same time are read together. */

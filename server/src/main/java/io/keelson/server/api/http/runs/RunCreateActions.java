@@ -7,6 +7,7 @@ import io.keelson.core.plan.Autonomy;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
+import io.keelson.core.run.NewRun;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
 import io.keelson.server.api.http.support.Body;
@@ -17,6 +18,7 @@ import io.keelson.server.api.http.support.SubmissionMapping;
 import io.keelson.server.base.json.DocumentMemory;
 import io.keelson.server.base.json.Json;
 import io.keelson.server.base.json.OutsideJson;
+import io.keelson.server.engine.store.read.EndedRunDocument;
 import io.keelson.server.mission.plan.CheckedMission;
 import io.keelson.server.mission.plan.Documents;
 import io.keelson.server.mission.plan.Format;
@@ -43,6 +45,13 @@ public final class RunCreateActions {
     private static final String YAML = "application/yaml";
     /** Estimated memory of a tree, by the bytes of its YAML. */
     private static final long YAML_TREE = 24;
+
+    /**
+     * A submission and its result.
+     *
+     * @param run the run as submitted
+     */
+    private record Creation(Submitted submitted, NewRun run) {}
 
     private final RecipeMissions missions;
     private final Ids ids;
@@ -72,22 +81,26 @@ public final class RunCreateActions {
         Supplier<ReadResult<PreparedMission>> mission = mission(request);
         Duration wait = Duration.ofMillis(request.query().integer("wait_ms", 0));
         UUID id = request.runId(ids);
-        if (wait.isZero()) {
-            return answer(request, submit(request, id, mission));
-        }
-        Submitted submitted;
+        Creation creation;
         try (RunEndPoll.Awaited end = ends.of(id)) {
-            submitted = submit(request, id, mission);
+            creation = submit(request, id, mission);
             request.body().release();
-            if (submitted.created() && !request.repeats()) {
-                end.next(request, wait);
-                return answer(request, submitted);
+            if (creation.submitted.created() && !request.repeats()) {
+                if (!wait.isZero()) {
+                    end.next(request, wait);
+                }
+                NewRun run = creation.run;
+                Optional<ObjectNode> ended = end.storedRun().flatMap(stored -> EndedRunDocument.of(run, stored));
+                return ended.isPresent() ? answer(creation.submitted, ended.get())
+                        : answer(request, creation.submitted);
             }
         }
-        try (RunEndPoll.Awaited end = ends.of(submitted.run())) {
-            end.reached(request, wait);
+        if (!wait.isZero()) {
+            try (RunEndPoll.Awaited end = ends.of(creation.submitted.run())) {
+                end.reached(request, wait);
+            }
         }
-        return answer(request, submitted);
+        return answer(request, creation.submitted);
     }
 
     /** Parses the body, unless its mission is known. The mission is checked when it is asked for. */
@@ -143,10 +156,10 @@ public final class RunCreateActions {
      */
     public Submitted submit(ApiRequest request, Supplier<ReadResult<PreparedMission>> mission)
             throws InterruptedException {
-        return submit(request, request.runId(ids), mission);
+        return submit(request, request.runId(ids), mission).submitted;
     }
 
-    private Submitted submit(ApiRequest request, UUID id, Supplier<ReadResult<PreparedMission>> mission)
+    private Creation submit(ApiRequest request, UUID id, Supplier<ReadResult<PreparedMission>> mission)
             throws InterruptedException {
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
             return submitted(request, id, SubmissionMapping.value(mission.get()));
@@ -158,7 +171,7 @@ public final class RunCreateActions {
         JsonNode document = AgentRun.mission(body);
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
             PreparedMission prepared = read(request, document);
-            Submitted submitted = submitted(request, request.runId(ids), prepared);
+            Submitted submitted = submitted(request, request.runId(ids), prepared).submitted;
             ObjectNode answer = AgentRun.document(submitted.run(), prepared.mission(),
                     reads.run(request.workspace(), submitted.run()));
             return submitted.created() ? ApiResponse.created("/api/v1/runs/" + submitted.run(), answer)
@@ -170,8 +183,9 @@ public final class RunCreateActions {
         return SubmissionMapping.value(missions.read(request.workspace(), document));
     }
 
-    private Submitted submitted(ApiRequest request, UUID id, PreparedMission prepared) throws InterruptedException {
-        return SubmissionMapping.submitted(submission.submit(submission(request, id, prepared)));
+    private Creation submitted(ApiRequest request, UUID id, PreparedMission prepared) throws InterruptedException {
+        RunSubmission.Request creation = submission(request, id, prepared);
+        return new Creation(SubmissionMapping.submitted(submission.submit(creation)), creation.create().run());
     }
 
     private static RunSubmission.Request submission(ApiRequest request, UUID id, PreparedMission prepared) {
@@ -183,7 +197,10 @@ public final class RunCreateActions {
     }
 
     private ApiResponse answer(ApiRequest request, Submitted submitted) {
-        ObjectNode run = reads.sharedRun(request.workspace(), submitted.run());
+        return answer(submitted, reads.sharedRun(request.workspace(), submitted.run()));
+    }
+
+    private static ApiResponse answer(Submitted submitted, ObjectNode run) {
         return submitted.created() ? ApiResponse.created("/api/v1/runs/" + submitted.run(), run)
                 : ApiResponse.ok(run);
     }

@@ -1,10 +1,12 @@
 package io.keelson.server.api.http.support;
 
-import io.keelson.core.lifecycle.RunState;
 import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.store.EndedRun;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 
 /** Holds calls open until a run has ended. A waiting call has a virtual thread, and no connection to the database. */
 public final class RunEndPoll {
@@ -23,7 +25,7 @@ public final class RunEndPoll {
     public final class Awaited implements AutoCloseable {
 
         private final UUID run;
-        private final CompletableFuture<RunState> end;
+        private final CompletableFuture<Commands.RunEnd> end;
 
         private Awaited(UUID run) {
             this.run = run;
@@ -44,6 +46,12 @@ public final class RunEndPoll {
             if (!reads.ended(request.workspace(), run)) {
                 poll.await(request, end, timeout);
             }
+        }
+
+        /** The run as this node's commit of its end has stored it, if that is known. */
+        public Optional<EndedRun> storedRun() {
+            Commands.RunEnd known = end.state() == Future.State.SUCCESS ? end.resultNow() : null;
+            return Optional.ofNullable(known == null ? null : known.stored());
         }
 
         @Override
