@@ -64,6 +64,10 @@ final class Decision {
     @Nullable NextStepRequest request;
     /** The step that the worker has executed behind the reported one, in its chain; null if absent. */
     @Nullable UUID follower;
+    /** The step whose result the command records; null if absent. */
+    @Nullable StepRow reported;
+    /** The worker's lease of that step's lane; null if absent, or if the batch has changed the lane's row of the queue. */
+    @Nullable LaneLease left;
     /** The step that computes a result which others take over; null if absent. */
     @Nullable StepRow computes;
     /** The output in the command, JSON text; null if absent. */

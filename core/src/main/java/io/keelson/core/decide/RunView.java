@@ -370,13 +370,16 @@ public final class RunView {
      * Restores a row of the work queue: the lane's first open step is in it, under a lease when {@code holder} is set.
      *
      * @param hold of the lease; null if absent
+     * @param lease of a worker; null if absent
      */
-    public void restoreLane(UUID taskId, int lane, @Nullable String holder, @Nullable Hold hold) {
+    public void restoreLane(UUID taskId, int lane, @Nullable String holder, @Nullable Hold hold,
+            @Nullable LaneLease lease) {
         TaskRow task = Objects.requireNonNull(tasks.get(taskId));
         for (StepRow step : task.steps) {
             if (step.lane() == lane && !step.state.terminal()) {
                 step.queued = true;
                 step.holder = step.state == StepState.RUNNING ? holder : null;
+                step.laneLease = step.isHeld() ? lease : null;
                 if (step.isHeld() && hold != null) {
                     Metered metered = step.metered;
                     step.hold = metered == null || metered.epoch() != step.leaseEpoch ? hold

@@ -272,6 +272,7 @@ final class SlotScheduling {
             // a run that this commit creates has no row yet
             if (step.lane() == 0 && step.hold == null && !d.holdEnded && !d.changes.isNew(d.run.id())) {
                 d.changes.retain(new Lane(step.task().id(), 0));
+                step.laneLease = d.left;
             } else {
                 enqueue(d, step, d.capacity.lease(), null);
             }
@@ -283,14 +284,29 @@ final class SlotScheduling {
                 && d.request.keeps(holder, step.spec().tool())
                 && Versions.serves(d, step.spec().tool(), d.request.version())) {
             claim(d, step, holder);
-            d.given = assignment(d, step, enqueue(d, step, d.request.lease(), timeout(d, step)),
-                    d.request.chained(), d.request.version());
+            Instant expires = continued(d, step, d.request.lease());
+            d.given = assignment(d, step, expires, d.request.chained(), d.request.version());
         } else if (d.capacity.take(d.run.workspaceId(), step.spec().tool())) {
             claim(d, step, d.capacity.holder());
             enqueue(d, step, d.capacity.lease(), null);
         } else {
             giveOrQueue(d, step);
         }
+    }
+
+    /** The worker that has reported the step before holds the lane on. Returns the end of its lease. */
+    private static Instant continued(Decision d, StepRow step, Duration lease) {
+        StepRow before = d.reported;
+        LaneLease kept = d.left;
+        if (before == null || kept == null || before.lane() != step.lane() || before.task() != step.task()
+                || step.hold != null || d.holdEnded || d.capacity.queues(d.run.workspaceId(), before)
+                || !kept.covers(step.spec().tool(), timeout(d, step), lease, timeout(d, before), d.now)) {
+            enqueue(d, step, lease, timeout(d, step));
+            return d.now.plus(lease);
+        }
+        step.laneLease = kept;
+        d.changes.retain(new Lane(step.task().id(), step.lane()));
+        return kept.end(timeout(d, step));
     }
 
     /** Gives the step to a worker whose claim waits, else queues it. */
@@ -305,9 +321,9 @@ final class SlotScheduling {
             }
         } else {
             claim(d, step, slot.holder());
+            enqueue(d, step, slot.lease(), timeout(d, step));
             d.changes.assign(step, new Given(slot,
-                    assignment(d, step, enqueue(d, step, slot.lease(), timeout(d, step)), slot.chained(),
-                            slot.version())));
+                    assignment(d, step, d.now.plus(slot.lease()), slot.chained(), slot.version())));
         }
     }
 
@@ -368,15 +384,16 @@ final class SlotScheduling {
     }
 
     /**
-     * The assignment for the holder of a step's lease.
+     * The assignment for the worker that holds a step's lease.
      *
+     * @param expires end of the lease
      * @param chained tools without effects, consecutive steps of which the holder executes one after another
      * @param version of the worker; null for an executor of a node
      */
-    static StepAssignment assignment(Decision d, StepRow step, QueueItem item, Set<String> chained,
+    static StepAssignment assignment(Decision d, StepRow step, Instant expires, Set<String> chained,
             @Nullable String version) {
         Versions.claimed(d, step.spec().tool(), version);
-        StepAssignment first = assignment(d, step, item);
+        StepAssignment first = assignment(d, step, expires, d.now.plus(timeout(d, step)));
         if (!chained.contains(step.spec().tool())) {
             return first;
         }
@@ -389,22 +406,22 @@ final class SlotScheduling {
                 .toList());
     }
 
-    private static StepAssignment assignment(Decision d, StepRow step, QueueItem item) {
-        Instant expires = d.now.plus(Objects.requireNonNull(item.lease()));
+    /** @param deadline null for an executor of a node */
+    static StepAssignment assignment(Decision d, StepRow step, Instant expires, @Nullable Instant deadline) {
         return new StepAssignment(d.run.id(), step.task().id(), step.id(), step.spec().tool(), step.spec().input(),
-                step.attempt(), step.leaseEpoch(), expires, item.timeout() == null ? null : d.now.plus(item.timeout()),
+                step.attempt(), step.leaseEpoch(), expires, deadline,
                 step.effectKey(d.run), step.setback(), d.run.trace(), step.hold == null ? null : step.hold.maxOutput());
     }
 
-    static QueueItem enqueue(Decision d, StepRow step, @Nullable Duration lease, @Nullable Duration timeout) {
+    static void enqueue(Decision d, StepRow step, @Nullable Duration lease, @Nullable Duration timeout) {
         TaskRow task = step.task();
         d.changes.touch(d.run);
         QueueItem item = new QueueItem(new Lane(task.id(), step.lane()), d.run.id(), d.run.workspaceId(),
                 d.run.priority(), step.spec().tool(), step.spec().input(), Objects.requireNonNull(task.queuedAt),
                 step.holder, lease, timeout, step.hold,
                 step.holder == null ? Versions.lot(d, step.spec().tool()) : null, Rungs.agent(task));
+        step.laneLease = LaneLease.of(item.tool(), lease, timeout == null ? null : d.now.plus(timeout));
         d.changes.put(item);
-        return item;
     }
 
     /** @param worker the worker that takes its first step; null for the engine */
@@ -433,6 +450,7 @@ final class SlotScheduling {
         }
         step.queued = false;
         step.holder = null;
+        step.laneLease = null;
         Holds.drop(d, step);
     }
 

@@ -43,6 +43,8 @@ public final class StepRow {
     int resultEpoch;
     @Nullable String holder;
     boolean queued;
+    /** Of the worker that holds it; null if absent. */
+    @Nullable LaneLease laneLease;
     /** Held for its lease; null for nothing. Only {@link Holds} changes it. */
     @Nullable Hold hold;
     /** Use that is charged before the end of a lease; null if absent. Only {@link Metering} and {@link Requests} change it. */

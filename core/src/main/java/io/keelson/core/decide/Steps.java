@@ -1,6 +1,5 @@
 package io.keelson.core.decide;
 
-import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
@@ -25,6 +24,7 @@ import io.keelson.core.run.TurnAnswer;
 import io.keelson.core.run.Verdict;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -56,9 +56,10 @@ final class Steps {
         }
         SlotScheduling.claim(d, step, command.holder());
         boolean own = d.capacity.runs(command.holder(), step.spec().tool());
-        QueueItem held =
-                SlotScheduling.enqueue(d, step, command.lease(), own ? null : SlotScheduling.timeout(d, step));
-        return new Reply.Claimed(SlotScheduling.assignment(d, step, held, command.chained(), version));
+        Instant expires = d.now.plus(command.lease());
+        SlotScheduling.enqueue(d, step, command.lease(), own ? null : SlotScheduling.timeout(d, step));
+        return new Reply.Claimed(own ? SlotScheduling.assignment(d, step, expires, null)
+                : SlotScheduling.assignment(d, step, expires, command.chained(), version));
     }
 
     static Reply complete(Decision d, Command.Complete command) {
@@ -302,8 +303,8 @@ final class Steps {
         }
         step.hold = step.hold == null ? null : step.hold.requesting();
         d.changes.touch(step);
-        return new Reply.Claimed(SlotScheduling.assignment(d, step,
-                SlotScheduling.enqueue(d, step, d.capacity.lease(), null), Set.of(), null));
+        SlotScheduling.enqueue(d, step, d.capacity.lease(), null);
+        return new Reply.Claimed(SlotScheduling.assignment(d, step, d.now.plus(d.capacity.lease()), null));
     }
 
     /** The step is claimed again after the delay, and once more at the end of its maximum wait. */
@@ -435,9 +436,13 @@ final class Steps {
             artifacts(d, step, result.artifacts());
             Proposals.addAll(d, step, result.proposals());
         }
+        ChangeSet.Lane lane = new ChangeSet.Lane(task.id(), step.lane());
+        d.reported = step;
+        d.left = d.changes.queue().containsKey(lane) ? null : step.laneLease;
+        step.laneLease = null;
         step.holder = null;
         step.queued = false;
-        d.changes.remove(new ChangeSet.Lane(task.id(), step.lane()));
+        d.changes.remove(lane);
         LimitStop.afterCharge(d, spent);
         return new Recorded(holder, all.cost(), spent);
     }

@@ -19,7 +19,7 @@
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals, Undoing, RunActions.
  * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Alike, Questions.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, Question, ChildRow,
- * ParentRow, UndoRow, TaskBudgetRow, VoteRow, SystemTasks, CallWindow, CallRow, Hold, Metered, OpenRequest, LocalCapacity, Rungs,
+ * ParentRow, UndoRow, TaskBudgetRow, VoteRow, SystemTasks, CallWindow, CallRow, Hold, LaneLease, Metered, OpenRequest, LocalCapacity, Rungs,
  * StoredField.
  * </ol>
  *

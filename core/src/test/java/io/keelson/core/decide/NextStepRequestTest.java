@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NextStepRequest;
@@ -15,6 +17,8 @@ import io.keelson.core.run.Result;
 import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.StepAssignment;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -122,5 +126,53 @@ class NextStepRequestTest {
 
         assertThat(complete(world, first, wanted)).isEqualTo(Reply.CHANGED);
         assertThat(complete(world, first, wanted)).isEqualTo(new Reply.Duplicate(null));
+    }
+
+    /** The row of the queue after each step of one worker: the third one begins late enough to extend the lease. */
+    @Test
+    void theRowOfTheQueueStaysForStepsThatFollowSoon() {
+        World world = World.start(plan(task("a").steps(5)));
+        NextStepRequest again = new NextStepRequest("w1", Set.of("noop"), World.LEASE);
+        StepRow first = world.claimAll().getFirst();
+        Instant begun = world.now;
+        ChangeSet.QueueItem row = world.queue.values().iterator().next();
+
+        world.now = begun.plusMillis(900);
+        StepAssignment second = given(complete(world, first, again));
+        assertThat(world.queue.values()).singleElement().isSameAs(row);
+        assertThat(second.leaseExpiresAt()).as("the recorded end").isEqualTo(begun.plus(World.LEASE));
+        assertThat(second.deadline()).as("its own").isEqualTo(world.now.plusSeconds(30));
+
+        world.now = begun.plusMillis(2_100);
+        StepAssignment third = given(complete(world, world.step("a", "s2"), again));
+        assertThat(world.queue.values()).singleElement().isNotSameAs(row).isEqualTo(row);
+        assertThat(third.leaseExpiresAt()).isEqualTo(world.now.plus(World.LEASE));
+
+        row = world.queue.values().iterator().next();
+        StepAssignment fourth =
+                given(complete(world, world.step("a", "s3"), new NextStepRequest("w1", Set.of("noop"), LEASE)));
+        assertThat(world.queue.values()).as("another lease").singleElement().isNotEqualTo(row);
+        assertThat(fourth.leaseExpiresAt()).isEqualTo(world.now.plus(LEASE));
+    }
+
+    @Test
+    void theRowOfTheQueueChangesWithToolAndTimeout() {
+        for (StepSpec next : List.of(next("other", 30), next("noop", 29), next("noop", 31))) {
+            World world = World.start(plan(task("a").steps(1).step(next)));
+            StepRow first = world.claimAll().getFirst();
+            ChangeSet.QueueItem row = world.queue.values().iterator().next();
+
+            given(complete(world, first, new NextStepRequest("w1", Set.of("noop", "other"), World.LEASE)));
+
+            assertThat(world.queue.values()).singleElement().isNotEqualTo(row);
+        }
+    }
+
+    private static StepSpec next(String tool, int timeout) {
+        return new StepSpec("s2", StepKind.TOOL, tool, "{}", RetryPolicy.NONE, Duration.ofSeconds(timeout));
+    }
+
+    private static StepAssignment given(Reply reply) {
+        return ((Reply.Claimed) reply).assignment();
     }
 }

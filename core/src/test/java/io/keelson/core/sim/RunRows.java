@@ -264,7 +264,7 @@ final class RunRows {
         proposals.values().stream().filter(Saved.Proposed::pending)
                 .forEach(each -> view.propose(each.row().made().id(), each.row().expiresAt()));
         queue.forEach((lane, place) -> view.restoreLane(lane.taskId(), lane.lane(), place.item().holder(),
-                place.item().hold()));
+                place.item().hold(), place.lease()));
         requests.values().forEach(each -> view.restoreRequest(each.stepId(), each.open()));
         timers.values().forEach(timer -> {
             if (timer.key().kind() == TimerKind.WATCH) {

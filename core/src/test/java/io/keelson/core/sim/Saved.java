@@ -10,6 +10,7 @@ import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.ChangeSet.TakenSignal;
 import io.keelson.core.decide.Hold;
+import io.keelson.core.decide.LaneLease;
 import io.keelson.core.decide.Metered;
 import io.keelson.core.decide.OpenRequest;
 import io.keelson.core.decide.RunRow;
@@ -280,6 +281,12 @@ final class Saved {
         static Place of(QueueItem item, Instant given, Instant now) {
             return new Place(item, item.lease() == null ? null : now.plus(item.lease()),
                     item.timeout() == null ? null : now.plus(item.timeout()), given, false);
+        }
+
+        /** A worker's lease; its deadline is that of the server's database. */
+        LaneLease lease() {
+            return LaneLease.of(item.tool(), item.lease(),
+                    item.timeout() == null ? null : given.plus(item.timeout()));
         }
 
         Place extended(Instant now) {

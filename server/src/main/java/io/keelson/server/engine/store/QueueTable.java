@@ -11,7 +11,9 @@ import static io.keelson.server.engine.store.sql.Column.uuid;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.decide.Hold;
+import io.keelson.core.decide.LaneLease;
 import io.keelson.core.money.Amounts;
+import io.keelson.server.base.db.Rows;
 import io.keelson.server.engine.store.sql.ModelName;
 import io.keelson.server.engine.store.sql.RowSetStatement;
 import io.keelson.server.engine.store.sql.ViewLoader;
@@ -65,7 +67,8 @@ final class QueueTable {
 
     private static final String LOAD =
             """
-            select run_id, task_id, lane, holder, held_credits, max_output_tokens, requested from work_queue where run_id = any (?)""";
+            select run_id, task_id, lane, holder, held_credits, max_output_tokens, requested, tool, lease_ms, deadline_at
+              from work_queue where run_id = any (?)""";
 
     private QueueTable() {}
 
@@ -81,6 +84,12 @@ final class QueueTable {
 
     static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
         ViewLoader.each(c, LOAD, runIds, row -> loader.view(row).restoreLane(ViewLoader.uuid(row, "task_id"),
-                row.getInt("lane"), row.getString("holder"), hold(row)));
+                row.getInt("lane"), row.getString("holder"), hold(row), lease(row)));
+    }
+
+    private static @Nullable LaneLease lease(ResultSet row) throws SQLException {
+        Long length = row.getObject("lease_ms", Long.class);
+        return LaneLease.of(row.getString("tool"), length == null ? null : Duration.ofMillis(length),
+                Rows.optionalTime(row, "deadline_at"));
     }
 }
