@@ -45,6 +45,8 @@ final class ClaimSeries implements AutoCloseable {
     private final BiConsumer<Duration, Runnable> delayed;
     private final BiConsumer<String, List<StepAssignment>> release;
     private final Map<Worker, Gap> gaps = new ConcurrentHashMap<>();
+    /** Claims in progress that follow another one. */
+    private final Map<Worker, Gap> following = new ConcurrentHashMap<>();
 
     /**
      * @param delayed runs a short action after a time
@@ -61,10 +63,21 @@ final class ClaimSeries implements AutoCloseable {
     Begun begin(UUID workspace, String worker, Set<String> tools, String version) {
         Gap gap = gaps.remove(new Worker(workspace, worker));
         if (gap != null && gap.tools.equals(tools) && gap.version.equals(version)) {
+            gap.watch.begin();
+            following.put(gap.worker, gap);
             return new Begun(gap.watch, true);
         }
         end(gap);
         return new Begun(available.watch(workspace, tools::contains, version), false);
+    }
+
+    /** The worker has so many slots more than in its last claim, if that one follows another. */
+    void free(UUID workspace, String worker, Set<String> tools, String version, int slots) {
+        Worker of = new Worker(workspace, worker);
+        Gap gap = gaps.getOrDefault(of, following.get(of));
+        if (gap != null && slots > 0 && gap.tools.equals(tools) && gap.version.equals(version)) {
+            gap.watch.free(slots);
+        }
     }
 
     /**
@@ -77,6 +90,7 @@ final class ClaimSeries implements AutoCloseable {
         if (claim.follows) {
             claim.watch.offer(left);
         }
+        forget(gap.worker, claim);
         end(gaps.put(gap.worker, gap));
         delayed.accept(LONGEST_GAP, () -> {
             if (gaps.remove(gap.worker, gap)) {
@@ -84,6 +98,16 @@ final class ClaimSeries implements AutoCloseable {
                 Thread.startVirtualThread(() -> end(gap));
             }
         });
+    }
+
+    /** A claim ends, and none follows. Returns steps that it has not got. */
+    List<StepAssignment> end(UUID workspace, String worker, Begun claim) {
+        forget(new Worker(workspace, worker), claim);
+        return claim.watch.end();
+    }
+
+    private void forget(Worker worker, Begun claim) {
+        following.computeIfPresent(worker, (_, gap) -> gap.watch == claim.watch ? null : gap);
     }
 
     /** Ends a worker's series, if it has one and no claim waits. */

@@ -115,14 +115,16 @@ public final class RemoteDispatch implements AutoCloseable {
                     drained = draining(claim);
                     sign = System.nanoTime();
                 }
-                List<StepAssignment> given = watch.withdraw();
-                boolean news = given.isEmpty() && watch.news();
-                if (news || !given.isEmpty()) {
+                List<StepAssignment> given =
+                        begun.follows() ? watch.collect(offer(claim, drained ? 0 : claim.max(), claim.gone()))
+                                : watch.withdraw();
+                int sought = given.isEmpty() ? watch.seek() : 0;
+                if (sought > 0 || !given.isEmpty()) {
                     drained = draining.of(claim.workspaceId(), claim.workerId());
                 }
                 List<WorkItem> items = given(claim, given, drained ? 0 : claim.max());
-                if (items.isEmpty() && news && !drained) {
-                    items = tryClaim(claim, watch);
+                if (items.isEmpty() && sought > 0 && !drained) {
+                    items = tryClaim(claim.atMost(Math.min(sought, claim.max())), watch);
                 }
                 long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
                 if (!items.isEmpty() || left <= 0) {
@@ -137,7 +139,7 @@ public final class RemoteDispatch implements AutoCloseable {
             }
         } finally {
             if (!again) {
-                release(claim.workerId(), watch.end());
+                release(claim.workerId(), series.end(claim.workspaceId(), claim.workerId(), begun));
             }
         }
         return List.of();
@@ -177,6 +179,7 @@ public final class RemoteDispatch implements AutoCloseable {
                 rest.ruledVersion());
         List<WorkItem> items = begun.watch().news() ? tryClaim(rest, begun.watch()) : List.of();
         withReports.pause(claim.workspaceId(), tools, begun, offer(rest, 0, () -> false));
+        series.free(claim.workspaceId(), claim.workerId(), tools, rest.ruledVersion(), rest.max() - items.size());
         return items;
     }
 

@@ -35,7 +35,12 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
      * @param gone true once the worker cannot be answered; commits call it
      */
     record Offer(String worker, Duration lease, int slots, Set<String> chained, String version,
-            BooleanSupplier gone) {}
+            BooleanSupplier gone) {
+
+        private Offer of(int other) {
+            return new Offer(worker, lease, other, chained, version, gone);
+        }
+    }
 
     /** One slot of an offer. */
     private record Slot(Watch watch, String holder, Duration lease, Set<String> chained, String version)
@@ -46,14 +51,22 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
      * that is queued during the search ends the wait. For one thread.
      */
     public final class Watch implements AutoCloseable {
+        /** An unknown number of items. */
+        private static final int ALL = Integer.MAX_VALUE / 4;
+
         private final @Nullable UUID workspace;
         private final Predicate<String> tools;
         private final @Nullable String version;
         private final Condition changed = lock.newCondition();
         private final List<StepAssignment> given = new ArrayList<>();
-        private boolean news = true;
+        /** The number of queued items that no search has looked for, or {@link #ALL}. */
+        private int unseen = ALL;
+        /** The number of items that the search in progress may find. */
+        private int sought;
         /** Null while it does not wait for steps. */
         private @Nullable Offer offer;
+        /** Slots beyond those of the offer. */
+        private int freed;
         /** Slots that commits in progress have taken. */
         private int promised;
 
@@ -67,9 +80,19 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         public boolean news() {
             lock.lock();
             try {
-                boolean before = news;
-                news = false;
-                return before;
+                return seek() > 0;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Begins a search. Returns for how many items, at most; 0 if there is none to find. Steps of the offer need other slots. */
+        int seek() {
+            lock.lock();
+            try {
+                sought = unseen;
+                unseen = 0;
+                return sought;
             } finally {
                 lock.unlock();
             }
@@ -79,7 +102,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         void leavesWork() {
             lock.lock();
             try {
-                news = true;
+                unseen = ALL;
             } finally {
                 lock.unlock();
             }
@@ -90,7 +113,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
             lock.lock();
             try {
                 long left = TimeUnit.MILLISECONDS.toNanos(millis);
-                while (!news && left > 0) {
+                while (unseen == 0 && left > 0) {
                     left = changed.awaitNanos(left);
                 }
             } finally {
@@ -99,28 +122,62 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         }
 
         /**
-         * Waits, and takes steps that commits of this node open meanwhile, for {@link #withdraw}. Ends with the first
-         * of these commits.
+         * Waits, and takes steps that commits of this node open meanwhile, for {@link #withdraw} or {@link #collect}. Ends with the
+         * first of these commits; the offer does not.
          */
         void await(long millis, Offer offered) throws InterruptedException {
             lock.lock();
             try {
-                offer = offered;
+                offer(offered);
                 long left = TimeUnit.MILLISECONDS.toNanos(millis);
-                while (!news && given.isEmpty() && left > 0) {
+                while (unseen == 0 && given.isEmpty() && left > 0) {
                     left = changed.awaitNanos(left);
                 }
             } finally {
-                endOffer();
                 lock.unlock();
             }
         }
 
-        /** Takes steps from now on, until {@link #withdraw}, which returns them. */
+        /** The search has ended. Takes steps from now on, until {@link #withdraw}, which returns them. */
         void offer(Offer offered) {
             lock.lock();
             try {
                 offer = offered;
+                sought = 0;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** The worker has so many slots more than in the claim that began last. */
+        void free(int slots) {
+            lock.lock();
+            try {
+                freed += slots;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** A further claim begins, with all free slots. */
+        void begin() {
+            lock.lock();
+            try {
+                freed = 0;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Returns steps taken so far, no more than there are slots in the offer, and takes steps for its other slots. */
+        List<StepAssignment> collect(Offer offered) {
+            lock.lock();
+            try {
+                List<StepAssignment> first = given.subList(0, Math.min(given.size(), offered.slots));
+                List<StepAssignment> steps = List.copyOf(first);
+                first.clear();
+                offer(offered.of(offered.slots - steps.size()));
+                return steps;
             } finally {
                 lock.unlock();
             }
@@ -154,7 +211,8 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         }
 
         private @Nullable Slot take(UUID of, String tool, @Nullable String wanted) {
-            if (offer == null || news || promised + given.size() >= offer.slots || !of.equals(workspace)
+            if (offer == null || promised + given.size() + unseen + sought >= offer.slots + freed
+                    || !of.equals(workspace)
                     || wanted != null && !wanted.equals(offer.version) || !tools.test(tool)
                     || offer.gone.getAsBoolean()) {
                 return null;
@@ -168,8 +226,8 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
                     && (version == null || item.lot() == null || version.equals(item.lot().version()));
         }
 
-        private void wake() {
-            news = true;
+        private void wake(long items) {
+            unseen = (int) Math.min(ALL, unseen + items);
             changed.signal();
         }
 
@@ -277,7 +335,12 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         lock.lock();
         try {
             localQueue.add(items);
-            watches.stream().filter(watch -> items.stream().anyMatch(watch::concerns)).forEach(Watch::wake);
+            for (Watch watch : watches) {
+                long concerning = items.stream().filter(watch::concerns).count();
+                if (concerning > 0) {
+                    watch.wake(concerning);
+                }
+            }
         } finally {
             lock.unlock();
         }
@@ -288,7 +351,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         lock.lock();
         try {
             if (localQueue.waiting(kind) > 0) {
-                here.wake();
+                here.wake(1);
             }
         } finally {
             lock.unlock();
@@ -322,7 +385,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
     public void signal() {
         lock.lock();
         try {
-            watches.forEach(Watch::wake);
+            watches.forEach(watch -> watch.wake(Watch.ALL));
         } finally {
             lock.unlock();
         }
