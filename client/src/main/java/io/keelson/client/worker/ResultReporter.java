@@ -11,10 +11,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -24,11 +24,15 @@ final class ResultReporter {
 
     private static final System.Logger LOG = System.getLogger(ResultReporter.class.getName());
     private static final int BATCH = 100;
+    /** So many results wait for no answer: a second request carries them. Fewer would make smaller commits. */
+    private static final int BESIDE = 16;
+    /** Requests at a time. */
+    static final int SENDERS = 2;
 
     /** The result of an execution. */
     record Result(Execution execution, ExecutionResult outcome) {}
 
-    /** A result on its way to the server. Confined to the thread that reports. */
+    /** A result on its way to the server. Confined to the thread that reports it. */
     private static final class Pending {
         private final Execution execution;
         private final ExecutionResult outcome;
@@ -52,8 +56,12 @@ final class ResultReporter {
     private final Slots slots;
     private final BooleanSupplier claims;
     private final Consumer<WorkItem> onWork;
-    private final BlockingQueue<List<Pending>> queue = new LinkedBlockingQueue<>();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final List<Pending> waiting = new ArrayList<>();
     private final Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
+    /** Threads that send results, or wait to send them again. */
+    private int sending;
 
     /**
      * @param claims whether the worker takes further steps
@@ -79,23 +87,77 @@ final class ResultReporter {
      */
     CountDownLatch add(List<Result> results) {
         CountDownLatch settled = new CountDownLatch(results.size());
-        queue.add(results.stream().map(result -> new Pending(result, settled)).toList());
+        enqueue(results.stream().map(result -> new Pending(result, settled)).toList());
         return settled;
     }
 
-    /** Reports until the thread is interrupted. */
+    private void enqueue(List<Pending> reports) {
+        lock.lock();
+        try {
+            waiting.addAll(reports);
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Reports until the thread is interrupted. {@link #SENDERS} threads do. */
     void run() {
         try {
             while (true) {
-                List<List<Pending>> added = new ArrayList<>();
-                added.add(queue.take());
-                queue.drainTo(added);
-                List<Pending> batch = added.stream().flatMap(List::stream).toList();
-                Duration delay = deliver(batch);
-                TimeUnit.NANOSECONDS.sleep(delay.toNanos());
+                List<Pending> batch = take();
+                try {
+                    TimeUnit.NANOSECONDS.sleep(deliver(batch).toNanos());
+                } finally {
+                    sent();
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** All results that wait, as soon as they are to be sent. */
+    private List<Pending> take() throws InterruptedException {
+        lock.lock();
+        try {
+            while (waiting.isEmpty() || sending > 0 && waiting.size() < BESIDE) {
+                changed.await();
+            }
+            List<Pending> batch = List.copyOf(waiting);
+            waiting.clear();
+            sending++;
+            return batch;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void sent() {
+        lock.lock();
+        try {
+            sending--;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Duration delay(@Nullable Duration wish) {
+        lock.lock();
+        try {
+            return backoff.next(wish);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void answered() {
+        lock.lock();
+        try {
+            backoff.reset();
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -155,7 +217,7 @@ final class ResultReporter {
         try {
             Dispatch.Reported reported = dispatch.report(part.get(0).outcome.kind(), items,
                     claims.getAsBoolean() ? Math.max(1, slots.count(executions(part))) : 0);
-            backoff.reset();
+            answered();
             reported.claimed().forEach(onWork);
             return settleAll(part, reported.answers());
         } catch (KeelsonException e) {
@@ -186,9 +248,9 @@ final class ResultReporter {
         slots.free(settled);
         part.stream().filter(report -> !unanswered.contains(report)).forEach(report -> report.settled.countDown());
         if (!unanswered.isEmpty()) {
-            queue.add(unanswered);
+            enqueue(unanswered);
         }
-        return unanswered.isEmpty() ? Duration.ZERO : backoff.next(null);
+        return unanswered.isEmpty() ? Duration.ZERO : delay(null);
     }
 
     /** True when its slot is to be freed; a refused report frees its own. */
@@ -230,8 +292,8 @@ final class ResultReporter {
     }
 
     private Duration later(List<Pending> part, KeelsonException e) {
-        queue.add(part);
-        Duration delay = backoff.next(e.retryAfter());
+        enqueue(part);
+        Duration delay = delay(e.retryAfter());
         LOG.log(Level.WARNING, "could not deliver {0}, retrying in {1}: {2}", LogText.count(part.size(), "result"),
                 LogText.seconds(delay), e.getMessage());
         return delay;

@@ -19,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -67,7 +68,7 @@ public final class Worker implements AutoCloseable {
     private final @Nullable ReadyWork ready;
     private final Thread claimThread = Threads.daemon("keelson-claim", this::claimLoop);
     private final Thread heartbeatThread;
-    private final Thread reportThread;
+    private final List<Thread> reportThreads;
     private volatile @Nullable KeelsonException problem;
     /** Whether the server has answered a claim. Used by the thread of claims, as is the next one. */
     private boolean serves;
@@ -94,7 +95,8 @@ public final class Worker implements AutoCloseable {
         this.heartbeats = new Heartbeats(dispatch, slots, settings.lease, this::leadSlowChains);
         this.reports = new ResultReporter(dispatch, heartbeats, slots, () -> !stopping(), this::accept);
         this.heartbeatThread = Threads.daemon("keelson-heartbeat", heartbeats::run);
-        this.reportThread = Threads.daemon("keelson-report", reports::run);
+        this.reportThreads = IntStream.range(0, ResultReporter.SENDERS)
+                .mapToObj(i -> Threads.daemon("keelson-report", reports::run)).toList();
     }
 
     /** A worker that uses this client. */
@@ -114,7 +116,7 @@ public final class Worker implements AutoCloseable {
         }
         claimThread.start();
         heartbeatThread.start();
-        reportThread.start();
+        reportThreads.forEach(Thread::start);
         return this;
     }
 
@@ -178,7 +180,7 @@ public final class Worker implements AutoCloseable {
         long timeout = interrupted ? HURRIED_REPORTS_NANOS : LAST_REPORTS_NANOS;
         interrupted |= !waited(() -> slots.awaitIdle(timeout));
         heartbeatThread.interrupt();
-        reportThread.interrupt();
+        reportThreads.forEach(Thread::interrupt);
         if (ready != null) {
             ready.close();
         }

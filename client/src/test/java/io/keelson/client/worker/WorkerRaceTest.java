@@ -4,6 +4,7 @@ import static io.keelson.client.worker.DispatchPeer.S1;
 import static io.keelson.client.worker.DispatchPeer.S2;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.client.Json;
 import io.keelson.client.http.ScriptedServer;
 import io.keelson.client.http.ScriptedServer.Answer;
 import io.keelson.client.worker.DispatchPeer.Reported;
@@ -16,6 +17,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -68,6 +71,30 @@ class WorkerRaceTest {
             assertThat(reports.get(S1).kind()).isEqualTo("release");
             assertThat(reports.get(S2).kind()).isEqualTo("complete");
             assertThat(reports.get(S2).item().path("output").asString()).isEqualTo("BUDGET_EXCEEDED");
+        }
+    }
+
+    /** While the first request is not answered, results of fewer steps wait for its answer. */
+    @Test
+    void secondRequestReportsOnceSixteenResultsWait() throws Exception {
+        BlockingQueue<Integer> requests = new LinkedBlockingQueue<>();
+        AtomicBoolean first = new AtomicBoolean(true);
+        CountDownLatch answered = new CountDownLatch(1);
+        peer.server.on("POST /api/v1/dispatch/complete", request -> {
+            requests.add(request.body().path("items").size());
+            if (first.getAndSet(false)) {
+                answered.await();
+            }
+            return Answer.json(Json.of(Map.of("items", request.body().path("items").valueStream()
+                    .map(item -> Map.of("step_id", item.path("step_id").asString(), "status", "ok")).toList()))
+                    .toString());
+        });
+        peer.offer(S1);
+        try (Worker worker = settings(Duration.ofSeconds(5), step -> "done").slots(40).build().start()) {
+            assertThat(requests.poll(20, TimeUnit.SECONDS)).isEqualTo(1);
+            IntStream.rangeClosed(2, 17).mapToObj(DispatchPeer::id).forEach(peer::offer);
+            assertThat(requests.poll(20, TimeUnit.SECONDS)).as("all of them").isEqualTo(16);
+            answered.countDown();
         }
     }
 
