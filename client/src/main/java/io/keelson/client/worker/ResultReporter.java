@@ -24,7 +24,7 @@ final class ResultReporter {
 
     private static final System.Logger LOG = System.getLogger(ResultReporter.class.getName());
     private static final int BATCH = 100;
-    /** So many results wait for no answer: a second request carries them. Fewer would make smaller commits. */
+    /** Waiting results with which a second request begins. With fewer, commits would be smaller. */
     private static final int BESIDE = 16;
     /** Requests at a time. */
     static final int SENDERS = 2;
@@ -109,7 +109,7 @@ final class ResultReporter {
                 try {
                     TimeUnit.NANOSECONDS.sleep(deliver(batch).toNanos());
                 } finally {
-                    sent();
+                    endSending();
                 }
             }
         } catch (InterruptedException e) {
@@ -133,7 +133,7 @@ final class ResultReporter {
         }
     }
 
-    private void sent() {
+    private void endSending() {
         lock.lock();
         try {
             sending--;
@@ -152,7 +152,7 @@ final class ResultReporter {
         }
     }
 
-    private void answered() {
+    private void resetBackoff() {
         lock.lock();
         try {
             backoff.reset();
@@ -217,7 +217,7 @@ final class ResultReporter {
         try {
             Dispatch.Reported reported = dispatch.report(part.get(0).outcome.kind(), items,
                     claims.getAsBoolean() ? Math.max(1, slots.count(executions(part))) : 0);
-            answered();
+            resetBackoff();
             reported.claimed().forEach(onWork);
             return settleAll(part, reported.answers());
         } catch (KeelsonException e) {

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A worker's lease of a lane, as the row of the queue has it. The row stays as it is while consecutive steps pass to the same worker, up to a
- * tenth of the lease and {@link #LONGEST}. So the recorded end of the lease leaves nine tenths to each of these steps, and the recorded
- * deadline is no more than {@link #LONGEST} before that of the step: less than what the engine waits after a deadline.
+ * tenth of the lease and {@link #LONGEST}. So the recorded end of the lease leaves nine tenths to each of these steps. The recorded
+ * deadline precedes that of the step by {@link #LONGEST} at most, which is less than the grace after a deadline.
  *
  * @param tool of the row
  * @param length of the lease without a heartbeat

@@ -284,7 +284,7 @@ final class SlotScheduling {
                 && d.request.keeps(holder, step.spec().tool())
                 && Versions.serves(d, step.spec().tool(), d.request.version())) {
             claim(d, step, holder);
-            Instant expires = continued(d, step, d.request.lease());
+            Instant expires = passLane(d, step, d.request.lease());
             d.given = assignment(d, step, expires, d.request.chained(), d.request.version());
         } else if (d.capacity.take(d.run.workspaceId(), step.spec().tool())) {
             claim(d, step, d.capacity.holder());
@@ -295,7 +295,7 @@ final class SlotScheduling {
     }
 
     /** The worker that has reported the step before holds the lane on. Returns the end of its lease. */
-    private static Instant continued(Decision d, StepRow step, Duration lease) {
+    private static Instant passLane(Decision d, StepRow step, Duration lease) {
         StepRow before = d.reported;
         LaneLease kept = d.left;
         if (before == null || kept == null || before.lane() != step.lane() || before.task() != step.task()

@@ -43,7 +43,7 @@ public final class StepRow {
     int resultEpoch;
     @Nullable String holder;
     boolean queued;
-    /** Of the worker that holds it; null if absent. */
+    /** The lease of the worker that holds it; null if absent. */
     @Nullable LaneLease laneLease;
     /** Held for its lease; null for nothing. Only {@link Holds} changes it. */
     @Nullable Hold hold;

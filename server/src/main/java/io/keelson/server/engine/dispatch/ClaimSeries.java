@@ -71,7 +71,7 @@ final class ClaimSeries implements AutoCloseable {
         return new Begun(available.watch(workspace, tools::contains, version), false);
     }
 
-    /** The worker has so many slots more than in its last claim, if that one follows another. */
+    /** Adds slots that the worker has freed since its last claim began, if that claim follows another. */
     void free(UUID workspace, String worker, Set<String> tools, String version, int slots) {
         Worker of = new Worker(workspace, worker);
         Gap gap = gaps.getOrDefault(of, following.get(of));

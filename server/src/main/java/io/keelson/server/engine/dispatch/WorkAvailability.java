@@ -65,7 +65,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         private int sought;
         /** Null while it does not wait for steps. */
         private @Nullable Offer offer;
-        /** Slots beyond those of the offer. */
+        /** Slots that the worker has freed since the offer. */
         private int freed;
         /** Slots that commits in progress have taken. */
         private int promised;
@@ -149,7 +149,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
             }
         }
 
-        /** The worker has so many slots more than in the claim that began last. */
+        /** Adds slots that the worker has freed since its last claim began. */
         void free(int slots) {
             lock.lock();
             try {
@@ -169,7 +169,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
             }
         }
 
-        /** Returns steps taken so far, no more than there are slots in the offer, and takes steps for its other slots. */
+        /** Returns steps taken so far, up to the slots of the offer, and takes steps for its other slots. */
         List<StepAssignment> collect(Offer offered) {
             lock.lock();
             try {
