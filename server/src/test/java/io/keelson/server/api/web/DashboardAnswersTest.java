@@ -6,6 +6,8 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
+import io.keelson.core.Breadth;
 import io.keelson.devmodel.TestModel;
 import io.keelson.server.annex.mcp.FakeMcpServer;
 import io.keelson.server.api.http.ApiServer;
@@ -280,5 +282,80 @@ class DashboardAnswersTest extends DashboardChecks {
         ApiServer.Answer unknown = api.post("/api/v1/models/none/check", "");
         assertThat(unknown.status()).isEqualTo(404);
         assertThat(unknown.json().get("code").stringValue()).isEqualTo("MODEL_NOT_FOUND");
+    }
+
+    @Test
+    @Breadth.InPart(2)
+    void personSetsHoursOfMessagesAndSendsATest() {
+        String key = api.post("/api/v1/api-keys", """
+                {"name": "pat", "principal": "pat", "principal_kind": "person", "scopes": ["runs:read"]}""").json()
+                .get("key").stringValue();
+        String id = api.post("/api/v1/webhooks", """
+                {"url": "http://127.0.0.1:9/secret-path", "format": "slack", "recipient": "pat"}""").json().get("id")
+                .stringValue();
+        Page page = browser.signedIn("/ui/settings?tab=notifications", 1440, 900, ColorScheme.LIGHT, key);
+        sees(page.getByText("127.0.0.1:9"));
+        assertThat(page.content()).doesNotContain("secret-path");
+        PlaywrightAssertions.assertThat(button(page, "Delete")).hasCount(0);
+        button(page, "Edit…").click();
+        dialog(page).getByLabel("Quiet from").fill("22:00");
+        save(page, "Save").click();
+        sees(dialog(page).getByRole(AriaRole.ALERT));
+        browser.expect("422");
+        dialog(page).getByLabel("until").fill("07:00");
+        dialog(page).getByLabel("Events").fill("approval.needed\nrun.failed");
+        save(page, "Save").click();
+        sees(page.getByText("22:00–07:00 UTC"));
+        button(page, "Test").click();
+        sees(page.getByText("A test was sent").last());
+        assertThat(api.get("/api/v1/webhooks/" + id + "/deliveries").json().get("items")).isNotEmpty();
+        assertThat(browser.violations(page)).isEmpty();
+        page.context().close();
+    }
+
+    @Test
+    @Breadth.InPart(2)
+    void administratorSetsTheRuleAboutApprovals() {
+        Page page = browser.signedIn("/ui/settings?tab=limits");
+        sees(page.getByText("One person decides each question of new runs"));
+        try {
+            button(page, "Change…").click();
+            dialog(page).getByLabel("The submitter of a run cannot approve for it").check();
+            send("PATCH", "/api/v1/approval-rule", "{\"approvals\": 3}");
+            save(page, "Save").click();
+            browser.expect("412");
+            save(page, "Keep theirs").click();
+            sees(page.getByText(
+                    "3 people approve each question of new runs; the submitter of a run may be one of them"));
+            button(page, "Change…").click();
+            dialog(page).getByLabel("People who have to approve").fill("2");
+            dialog(page).getByLabel("The submitter of a run cannot approve for it").check();
+            save(page, "Save").click();
+            sees(page.getByText("2 people approve each question of new runs; the submitter of a run cannot approve"));
+            assertThat(api.get("/api/v1/approval-rule").json().get("approvals").intValue()).isEqualTo(2);
+        } finally {
+            send("PATCH", "/api/v1/approval-rule", "{\"approvals\": 1, \"four_eyes\": false}");
+        }
+    }
+
+    @Test
+    @Breadth.InPart(2)
+    void webhookIsAddedChangedAndDeleted() {
+        Page page = browser.signedIn("/ui/settings?tab=webhooks");
+        button(page, "New webhook…").click();
+        dialog(page).getByLabel("Address").fill("http://127.0.0.1:9/added");
+        save(page, "Create").click();
+        sees(dialog(page).getByLabel("The secret"));
+        save(page, "Done").click();
+        Locator row = row(page, "127.0.0.1:9/added");
+        row.getByText("Edit…").click();
+        dialog(page).getByLabel("Description").fill("the printer");
+        dialog(page).locator("#f-events").fill("run.failed");
+        save(page, "Save").click();
+        PlaywrightAssertions.assertThat(row).containsText("the printer");
+        PlaywrightAssertions.assertThat(row).containsText("run.failed");
+        button(page, "Delete http://127.0.0.1:9/added").click();
+        save(page, "Delete").click();
+        PlaywrightAssertions.assertThat(row).hasCount(0);
     }
 }
