@@ -218,7 +218,7 @@ final class ChangesWriter {
         for (ChangeSet.Balance balance : balances) {
             parts.addAll(slots.divide(balance));
         }
-        return List.of(LedgerTable.INSERT.of(changes.transfers()), CreditSlotsTable.CHANGE.of(parts));
+        return List.of(LedgerTable.insert(changes.transfers()), CreditSlotsTable.CHANGE.of(parts));
     }
 
     /** Credits that runs reserve and give back in this commit: the changes of balances do not have them. */

@@ -2,6 +2,7 @@ package io.keelson.server.engine.store;
 
 import io.keelson.core.money.Tokens;
 import io.keelson.server.base.json.Json;
+import io.keelson.server.engine.store.sql.FlatJson;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -11,7 +12,12 @@ final class UsageText {
 
     /** Null for no tokens. */
     static @Nullable String of(Tokens tokens) {
-        return tokens.none() ? null : Json.tree(tokens.members()).toString();
+        if (tokens.none()) {
+            return null;
+        }
+        FlatJson json = new FlatJson();
+        tokens.members().forEach(json::put);
+        return json.toString();
     }
 
     static Tokens read(@Nullable String usage) {

@@ -102,6 +102,56 @@ class ImpossibleRowsTest {
             update task_steps set state = 'completed', state_type = 'terminal', completed_at = now(), completed_by = 'worker', \
                 lease_epoch = 1, result_epoch = 1, tokens = 2, \
                 usage = '{"input": 1, "cache_read": 0, "cache_write": 0, "output": 0, "reasoning": 0}'
+            update task_steps set state = 'completed', state_type = 'terminal', completed_at = now(), completed_by = 'worker', \
+                lease_epoch = 1, result_epoch = 1, tokens = 2, \
+                usage = '{"input": 0, "cache_read": 0, "cache_write": 0, "output": 1, "reasoning": 0}'
+            update task_steps set tokens = 1, \
+                usage = '{"input": 0, "cache_read": 0, "cache_write": 0, "output": 1, "reasoning": 0}'
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 0, 'reserved', 'spent', id, 1, 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 'NaN', 'reserved', 'spent', id, 1, 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'available', 'spent', id, 1, 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'reserved', 'available', id, 1, 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'reserved', 'spent', null, 1, 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'reserved', 'spent', id, 0, 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'reserved', 'spent', id, null, 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'refund', 1, 'reserved', 'spent', id, 1, 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, cost, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'reserved', 'spent', id, 1, 2, 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, tokens, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'reserved', 'spent', id, 1, 1, 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, tokens, usage, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'reserved', 'spent', id, 1, 2, '{"input": 0, "cache_read": 0, "cache_write": 0, "output": 1, "reasoning": 0}', 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, tokens, usage, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'reserved', 'spent', id, 1, -1, '{"input": 0, "cache_read": 0, "cache_write": 0, "output": -1, "reasoning": 0}', 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, tokens, usage, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'reserved', 'spent', id, 1, 1, '{"input": 0, "cache_read": 0, "cache_write": 0, "output": 1, "reasoning": 2}', 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, tokens, usage, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'reserved', 'spent', id, 1, 1, '{"output": 1}', 'key', 'system', now() from orchestration_runs
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id, \
+                attempt_number, usage, idempotency_key, actor_type, created_at) \
+                select workspace_id, 'charge', 1, 'reserved', 'spent', id, 1, '{"input": 0, "cache_read": 0, "cache_write": 0, "output": 1, "reasoning": 0}', 'key', 'system', now() from orchestration_runs
             insert into prices (version, kind, name, usd_per_million_input, created_at, created_by) \
                 values (1, 'model', 'half', 1, now(), 'me')
             insert into prices (version, kind, name, usd_per_million_cache_read, created_at, created_by) \

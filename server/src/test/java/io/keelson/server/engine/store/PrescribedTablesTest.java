@@ -295,7 +295,7 @@ class PrescribedTablesTest {
         return Stream.of(RunsTable.class, TasksTable.class, StepsTable.class, AgentsTable.class, AttemptsTable.class,
                 DependenciesTable.class, EventPacksTable.class, ResultsTable.class, QueueTable.class, TimersTable.class,
                 ArtifactsTable.class, TicketsTable.class, Leases.class, LeaseHeartbeats.class, BoardTable.class,
-                ReportsTable.class, RoundsTable.class)
+                ReportsTable.class, RoundsTable.class, LedgerTable.class)
                 .flatMap(PrescribedTablesTest::statementsOf);
     }
 

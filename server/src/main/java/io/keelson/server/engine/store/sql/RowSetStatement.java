@@ -1,6 +1,7 @@
 package io.keelson.server.engine.store.sql;
 
 import io.keelson.server.base.db.DbClock;
+import io.keelson.server.engine.store.sql.Column.Element;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -17,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One SQL statement over any number of rows, passed as one array of a row type of the schema, or over a single row, whose
  * columns are parameters. In its text {@code {rows}} is a table {@code u} of those rows, {@code {count}} their number,
- * {@code {now}} the time of the decision, and {@code {clock}} the current time. An INSERT with {@code {clock}} costs more:
+ * {@code {shared}} an array of JSON values that several rows have, {@code {now}} the time of the decision, and
+ * {@code {clock}} the current time. An INSERT with {@code {clock}} costs more:
  * its rows stay a subquery, because the planner does not merge a subquery with a volatile function.
  *
  * @param <T> a row
@@ -26,9 +28,9 @@ public final class RowSetStatement<T> {
     /** The SQLSTATE of a statement that touched an unexpected number of rows. */
     public static final String OVERTAKEN = "KE001";
 
-    private static final Pattern PLACE = Pattern.compile("\\{(rows|count|now|clock)}");
-    private static final Map<String, String> MARKS = Map.of("count", "?::integer", "now", "?::timestamptz", "clock",
-            DbClock.SQL);
+    private static final Pattern PLACE = Pattern.compile("\\{(rows|count|shared|now|clock)}");
+    private static final Map<String, String> MARKS = Map.of("count", "?::integer", "shared", "?::jsonb[]", "now",
+            "?::timestamptz", "clock", DbClock.SQL);
 
     private final String rowType;
     private final List<Column<T>> columns;
@@ -107,11 +109,23 @@ public final class RowSetStatement<T> {
 
     /** Rows for this statement. */
     public Part<T> of(Collection<? extends T> rows) {
-        return new Part<>(this, rows);
+        return of(rows, List.of());
     }
 
-    /** A statement with its rows. */
-    public record Part<T>(RowSetStatement<T> statement, Collection<? extends T> rows) {
+    /**
+     * Rows for this statement, and JSON texts that they name by their places, from 1. The database parses each text once, and a
+     * JSON column for each row.
+     */
+    public Part<T> of(Collection<? extends T> rows, Collection<String> shared) {
+        return new Part<>(this, rows, shared);
+    }
+
+    /**
+     * A statement with its rows.
+     *
+     * @param shared the JSON texts of {@code {shared}}
+     */
+    public record Part<T>(RowSetStatement<T> statement, Collection<? extends T> rows, Collection<String> shared) {
 
         public boolean empty() {
             return rows.isEmpty();
@@ -129,7 +143,7 @@ public final class RowSetStatement<T> {
 
         /** Sets the parameters of {@link #sql}, the first at that position; returns the position after the last. */
         public int bind(PreparedStatement prepared, int first, boolean alone, Moment moment) throws SQLException {
-            return statement.bind(prepared, first, rows, alone && rows.size() == 1, moment);
+            return statement.bind(prepared, first, this, alone && rows.size() == 1, moment);
         }
     }
 
@@ -168,7 +182,7 @@ public final class RowSetStatement<T> {
             throws SQLException {
         PreparedStatement statement = c.prepareStatement(sql);
         try {
-            bind(statement, 1, rows, false, new Moment(null, clock));
+            bind(statement, 1, of(rows), false, new Moment(null, clock));
             return statement;
         } catch (SQLException | RuntimeException e) {
             statement.close();
@@ -176,8 +190,9 @@ public final class RowSetStatement<T> {
         }
     }
 
-    private int bind(PreparedStatement statement, int first, Collection<? extends T> rows, boolean single,
-            Moment moment) throws SQLException {
+    private int bind(PreparedStatement statement, int first, Part<T> part, boolean single, Moment moment)
+            throws SQLException {
+        Collection<? extends T> rows = part.rows;
         int position = first;
         for (String place : places) {
             if (place.equals("rows") && single) {
@@ -186,6 +201,8 @@ public final class RowSetStatement<T> {
                 BinaryParameter.bind(statement, position++, rowType, columns, rows);
             } else if (place.equals("count")) {
                 statement.setInt(position++, rows.size());
+            } else if (place.equals("shared")) {
+                BinaryParameter.bind(statement, position++, part.shared, Element.JSONB);
             } else {
                 BinaryParameter.bindTime(statement, position++, place.equals("now") ? moment.now : moment.clock);
             }
