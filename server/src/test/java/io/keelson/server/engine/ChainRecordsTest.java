@@ -130,7 +130,7 @@ class ChainRecordsTest {
     private static String step(Random random, int task, int step) {
         String before = step == 0 ? "${ .inputs.who }" : "${ .steps.s" + random.nextInt(step) + ".output }";
         return switch (random.nextInt(12)) {
-            case 0 -> "tool: noop, input: {tokens: 7, cost: 0.4}";
+            case 0 -> "tool: noop, input: {tokens: " + (7 + step % 3) + ", cost: 0.4}";
             case 1 -> "tool: noop, input: {output: {bb: 1.50, a: -0.0, \"ä\": 1e3, zz: [1, {y: 2, x: 0.10}]}}";
             case 2 -> "tool: json.transform, input: {expression: \"tojson\", input: \"" + before + "\"}";
             case 3 -> "tool: echo, input: {said: \"" + before + "\", of: \"${ .run.goal }\"}";
