@@ -86,7 +86,8 @@ final class ChangesWriter {
         try {
             new CommitMessage(
                     List.of(released(), born(),
-                            List.of(DependenciesTable.insert(changes.newTasks(), changes.links())), moves(), tries(),
+                            List.of(DependenciesTable.insert(changes.newTasks(), changes.links())), moves(), plain(),
+                            tries(),
                             List.of(TimersTable.ANSWERED.of(changes.handledTimers())),
                             ends(), withdrawn(), begun(), queued(),
                             rare(), List.of(IdempotencyKeys.USE.of(keys)), passing(), money()),
@@ -136,8 +137,15 @@ final class ChangesWriter {
     /** Rows that change with every step. */
     private List<Part<?>> moves() {
         List<RunRow> old = those(runs.values(), run -> !changes.isNew(run.id()));
-        return List.of(RunsTable.UPDATE_HEAD.of(old), StepsTable.UPDATE_PLAIN.of(those(steps, StepsTable::plain)),
+        return List.of(RunsTable.updateHeads(old),
+                StepsTable.COMPLETE.of(those(steps, step -> StepsTable.plain(step) && StepsTable.completes(step))),
                 EventPacksTable.insert(EventPack.of(changes.events())));
+    }
+
+    /** Rows of steps that begin, or succeed at once with more than an output. */
+    private List<Part<?>> plain() {
+        return List.of(StepsTable.UPDATE_PLAIN
+                .of(those(steps, step -> StepsTable.plain(step) && !StepsTable.completes(step))));
     }
 
     /** Rows of steps that do not succeed at once. */

@@ -26,6 +26,7 @@ import io.keelson.server.engine.store.RunStore.Reading;
 import io.keelson.server.engine.store.sql.BinaryParameter;
 import io.keelson.server.engine.store.sql.Column;
 import io.keelson.server.engine.store.sql.RowSetStatement;
+import io.keelson.server.engine.store.sql.RowSetStatement.Part;
 import io.keelson.server.engine.store.sql.TextColumns;
 import io.keelson.server.engine.store.sql.ViewLoader;
 import java.math.BigDecimal;
@@ -200,7 +201,15 @@ final class RunsTable {
     static final RowSetStatement<NewPlan> UPDATE_PLAN = RowSetStatement.ofAll("keelson_plan", """
             update orchestration_runs r set plan = u.plan from {rows} where r.id = u.run_id""", PLAN);
 
+    private static final List<Column<RunRow>> MOVED = List.of(uuid("run_id", RunRow::id),
+            integer("version_id", RunRow::version), bigint("last_seq", RunRow::seq),
+            integer("steps_completed", r -> r.counts().stepsCompleted()));
+
     private static final List<Column<RunRow>> HEAD = head(run -> true);
+
+    private static final String NEXT_VERSION = """
+            version_id = case h.version_id when u.version_id - 1 then u.version_id
+                       else keelson_raise('KE001', 'another version of a run')::integer end""";
 
     /**
      * The time of the decision, if the database's time is near it. A node that was suspended thinks that no time has
@@ -225,16 +234,23 @@ final class RunsTable {
             """
             merge into run_heads h using {rows} on h.run_id = u.run_id
              when matched then update
-               set version_id = case h.version_id when u.version_id - 1 then u.version_id
-                       else keelson_raise('KE001', 'another version of a run')::integer end,
-                   last_seq = u.last_seq, steps_completed = u.steps_completed,
+               set %s, last_seq = u.last_seq, steps_completed = u.steps_completed,
                    total_tokens = coalesce(u.total_tokens, h.total_tokens),
                    usage = coalesce(u.usage, h.usage), total_cost = coalesce(u.total_cost, h.total_cost),
                    credits_left = coalesce(u.credits_left, h.credits_left),
                    credits_charged = coalesce(u.credits_charged, h.credits_charged),
                    credits_remainder = coalesce(u.credits_remainder, h.credits_remainder), updated_at = %s"""
-                    .formatted(IN_TIME),
+                    .formatted(NEXT_VERSION, IN_TIME),
             head(RunRow::spent));
+
+    /** Updates heads whose tokens and credits have not changed. */
+    static final RowSetStatement<RunRow> MOVE_HEAD = RowSetStatement.ofEach("keelson_run_head_moved", "run_id",
+            """
+            merge into run_heads h using {rows} on h.run_id = u.run_id
+             when matched then update
+               set %s, last_seq = u.last_seq, steps_completed = u.steps_completed, updated_at = %s"""
+                    .formatted(NEXT_VERSION, IN_TIME),
+            MOVED);
 
     private static final String LOAD = """
             select r.id, workspace_id, title, priority, policy, output_template, origin ->> 'traceparent' as traceparent, state,
@@ -285,14 +301,17 @@ final class RunsTable {
 
     /** @param spent whether the columns of tokens and credits have values; they are null otherwise */
     private static List<Column<RunRow>> head(Predicate<RunRow> spent) {
-        return List.of(uuid("run_id", RunRow::id), integer("version_id", RunRow::version),
-                bigint("last_seq", RunRow::seq), integer("steps_completed", r -> r.counts().stepsCompleted()),
-                bigint("total_tokens", r -> spent.test(r) ? r.tokens().total() : null),
+        return Column.joined(MOVED, List.of(bigint("total_tokens", r -> spent.test(r) ? r.tokens().total() : null),
                 json("usage", r -> spent.test(r) ? UsageText.of(r.tokens()) : null),
                 money("total_cost", r -> spent.test(r) ? r.cost() : null),
                 money("credits_left", r -> spent.test(r) ? r.reserved().subtract(r.charged()) : null),
                 money("credits_charged", r -> spent.test(r) ? r.charged() : null),
-                money("credits_remainder", r -> spent.test(r) ? r.remainder() : null));
+                money("credits_remainder", r -> spent.test(r) ? r.remainder() : null)));
+    }
+
+    /** One statement for all heads of a commit. */
+    static Part<RunRow> updateHeads(List<RunRow> runs) {
+        return (runs.stream().anyMatch(RunRow::spent) ? UPDATE_HEAD : MOVE_HEAD).of(runs);
     }
 
     static Reading read(Connection c, DbClock clock) throws SQLException {

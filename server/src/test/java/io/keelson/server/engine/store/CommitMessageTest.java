@@ -47,9 +47,12 @@ class CommitMessageTest {
 
     static Stream<Overtaken> overtaken() {
         Function<RunView, Part<?>> head = view -> RunsTable.UPDATE_HEAD.of(List.of(view.run()));
+        Function<RunView, Part<?>> moved = view -> RunsTable.MOVE_HEAD.of(List.of(view.run()));
         String noRun = "delete from orchestration_runs";
         return Stream.of(new Overtaken("update run_heads set version_id = version_id + 1", head),
                 new Overtaken("delete from run_heads", head),
+                new Overtaken("update run_heads set version_id = version_id + 1", moved),
+                new Overtaken("delete from run_heads", moved),
                 new Overtaken(noRun, view -> RunsTable.UPDATE.of(List.of(view.run()))),
                 new Overtaken(noRun,
                         view -> RunsTable.UPDATE_PLAN.of(List.of(new ChangeSet.NewPlan(view.run(), 2, "{}")))),

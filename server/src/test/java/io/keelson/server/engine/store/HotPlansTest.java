@@ -79,9 +79,11 @@ class HotPlansTest {
             "run_attempts", "step_results", "work_queue", "timers", "board_tasks", "agent_reports",
             "credit_slots");
     private static final List<RowSetStatement<?>> WRITES = List.of(RunsTable.INSERT, RunsTable.UPDATE,
-            RunsTable.INSERT_HEAD, RunsTable.UPDATE_HEAD, AgentsTable.INSERT, AgentsTable.UPDATE, TasksTable.INSERT,
+            RunsTable.INSERT_HEAD, RunsTable.UPDATE_HEAD, RunsTable.MOVE_HEAD, AgentsTable.INSERT, AgentsTable.UPDATE,
+            TasksTable.INSERT,
             TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.INSERT_PLAIN, StepsTable.UPDATE,
-            StepsTable.UPDATE_PLAIN, EventPacksTable.INSERT, EventPacksTable.INSERT_ASSIGNING, ResultsTable.INSERT,
+            StepsTable.UPDATE_PLAIN, StepsTable.COMPLETE, EventPacksTable.INSERT, EventPacksTable.INSERT_ASSIGNING,
+            ResultsTable.INSERT,
             AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE, QueueTable.CLEAR,
             TimersTable.ARM, TimersTable.DISARM, BoardTable.INSERT_RUN, BoardTable.INSERT_TASK,
             BoardTable.UPDATE, ReportsTable.INSERT_TASK, ReportsTable.INSERT_RUN, CreditSlotsTable.CHANGE);

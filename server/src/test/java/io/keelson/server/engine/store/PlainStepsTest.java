@@ -4,6 +4,7 @@ import static io.keelson.server.engine.store.RunFixtures.run;
 import static io.keelson.server.engine.store.RunFixtures.step;
 import static io.keelson.server.engine.store.RunFixtures.task;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.core.decide.ChangeSet.Owner;
 import io.keelson.core.decide.ChangeSet.StepResult;
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The statements for plain rows of steps write the same as those with all columns. */
 class PlainStepsTest {
@@ -95,6 +98,9 @@ class PlainStepsTest {
                 "worker",
                 true);
     });
+    private static final Consumer<Values> FREE =
+            COMPLETED.andThen(v -> v.result = new StepResult(one.id(), 1, RUN, "completed",
+                    1, THEN, null, 7L, null, null, Tokens.NONE, BigDecimal.ZERO, "worker", true));
     private static final Consumer<Values> CONTINUED = COMPLETED.andThen(v -> v.result = null);
 
     /** One column each that differs. */
@@ -163,13 +169,69 @@ class PlainStepsTest {
     }
 
     @Test
-    void neitherStatementWritesASecondResult() throws SQLException {
+    void stepsWithoutAChargeModelOrResolvedInputComplete() {
+        assertThat(StepsTable.completes(changed(FREE))).isTrue();
+        assertThat(List.of(CLAIMED, COMPLETED, CHARGED, CONTINUED))
+                .noneMatch(each -> StepsTable.completes(changed(each)));
+    }
+
+    /** Over a row that has been claimed. */
+    @Test
+    void completionsWriteAllColumns() throws SQLException {
+        String before = """
+                update task_steps set state = 'running', state_type = 'running', attempt = 3, failures = 2, deliveries = 4,
+                    lease_epoch = 5, error_code = 'E', error_message = 'e', error_class = 'permanent', tokens = 9, cost = 9,
+                    next_run_at = now(), started_at = now(), granted_retries = 2, failure_ignored = true""";
+        int compared = 0;
+        for (Consumer<Values> values : withVariants(FREE, COMPLETED, CHARGED, CONTINUED)) {
+            StepsTable.Changed row = changed(values);
+            if (StepsTable.plain(row) && StepsTable.completes(row)) {
+                compared++;
+                assertThat(written(before, StepsTable.COMPLETE, row))
+                        .isEqualTo(written(before, StepsTable.UPDATE, row)).contains("completed");
+            }
+        }
+        assertThat(compared).isGreaterThan(4);
+    }
+
+    @Test
+    void noStatementWritesASecondResult() throws SQLException {
         String before = """
                 update task_steps set state = 'completed', state_type = 'terminal', lease_epoch = 1, result_epoch = 1,
                     completed_by = 'worker', completed_at = now()""";
         StepsTable.Changed row = changed(COMPLETED);
         assertThat(written(before, StepsTable.UPDATE_PLAIN, row)).isEqualTo("23505");
         assertThat(written(before, StepsTable.UPDATE, row)).isEqualTo("23505");
+        assertThat(written(before, StepsTable.COMPLETE, changed(FREE))).isEqualTo("23505");
+    }
+
+    /** Each differs from a valid row in one fact. */
+    @ParameterizedTest
+    @ValueSource(strings = {"state = 'running'", "state_type = 'pending'", "completed_at = null", "result_epoch = 2",
+            "result_epoch = 0", "result_epoch = -1", "tokens = -1", "cost = -1", "state = 'failed'", "usage = '{}'",
+            "usage = '{\"input\": 1, \"cache_read\": 0, \"cache_write\": 0, \"output\": 1, \"reasoning\": 0}'",
+            "tokens = 2, usage = '{\"input\": 2, \"cache_read\": 0, \"cache_write\": 0, \"output\": 0, \"reasoning\": 1}'",
+            "tokens = 2, usage = '{\"input\": 3, \"cache_read\": -1, \"cache_write\": 0, \"output\": 0, \"reasoning\": 0}'",
+            "completed_by = null, tokens = 2, usage = '{\"input\": 1, \"cache_read\": 0, \"cache_write\": 0, \"output\": 1, \"reasoning\": 0}'"})
+    void rowsOfStepsAreChecked(String fact) throws SQLException {
+        String valid = """
+                update task_steps set state = 'completed', state_type = 'terminal', lease_epoch = 1, result_epoch = 1,
+                    completed_by = 'worker', completed_at = now(), handed_to = id""";
+        RunFixtures.execute(world.connection(), valid);
+        RunFixtures.execute(world.connection(), """
+                update task_steps set tokens = 2,
+                    usage = '{"input": 1, "cache_read": 0, "cache_write": 0, "output": 1, "reasoning": 1}'""");
+        RunFixtures.execute(world.connection(), "update task_steps set tokens = 0, usage = null");
+        assertThatThrownBy(() -> RunFixtures.execute(world.connection(), "update task_steps set " + fact))
+                .isInstanceOfSatisfying(SQLException.class, refusal -> assertThat(refusal.getSQLState())
+                        .isEqualTo("23514"));
+        world.connection().rollback();
+    }
+
+    @Test
+    void aStepThatIsGoneDoesNotComplete() throws SQLException {
+        assertThat(written("delete from task_steps where name = 'one'", StepsTable.COMPLETE, changed(FREE)))
+                .isEqualTo(RowSetStatement.OVERTAKEN);
     }
 
     @SafeVarargs
