@@ -32,6 +32,7 @@ final class ClaimSeries implements AutoCloseable {
         private final Set<String> tools;
         private final String version;
         private final Watch watch;
+        private volatile boolean used;
 
         private Gap(Worker worker, Set<String> tools, String version, Watch watch) {
             this.worker = worker;
@@ -71,13 +72,15 @@ final class ClaimSeries implements AutoCloseable {
         return new Begun(available.watch(workspace, tools::contains, version), false);
     }
 
-    /** Adds slots that the worker has freed since its last claim began, if that claim follows another. */
-    void free(UUID workspace, String worker, Set<String> tools, String version, int slots) {
+    /** The search of a worker's claim or gap in a series; null if absent. Prolongs the gap. */
+    @Nullable Watch live(UUID workspace, String worker, Set<String> tools, String version) {
         Worker of = new Worker(workspace, worker);
         Gap gap = gaps.getOrDefault(of, following.get(of));
-        if (gap != null && slots > 0 && gap.tools.equals(tools) && gap.version.equals(version)) {
-            gap.watch.free(slots);
+        if (gap == null || !gap.tools.equals(tools) || !gap.version.equals(version)) {
+            return null;
         }
+        gap.used = true;
+        return gap.watch;
     }
 
     /**
@@ -92,8 +95,17 @@ final class ClaimSeries implements AutoCloseable {
         }
         forget(gap.worker, claim);
         end(gaps.put(gap.worker, gap));
+        endLater(gap);
+    }
+
+    private void endLater(Gap gap) {
         delayed.accept(LONGEST_GAP, () -> {
-            if (gaps.remove(gap.worker, gap)) {
+            if (gap.used) {
+                gap.used = false;
+                if (gaps.get(gap.worker) == gap) {
+                    endLater(gap);
+                }
+            } else if (gaps.remove(gap.worker, gap)) {
                 // It may wait for a commit.
                 Thread.startVirtualThread(() -> end(gap));
             }

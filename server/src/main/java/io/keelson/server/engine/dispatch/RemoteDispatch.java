@@ -175,11 +175,26 @@ public final class RemoteDispatch implements AutoCloseable {
             return List.of();
         }
         Set<String> tools = Set.copyOf(claim.tools());
+        WorkAvailability.Watch live = series.live(claim.workspaceId(), claim.workerId(), tools, rest.ruledVersion());
+        if (live != null) {
+            return further(rest, live);
+        }
         ClaimSeries.Begun begun = withReports.begin(claim.workspaceId(), claim.workerId(), tools,
                 rest.ruledVersion());
         List<WorkItem> items = begun.watch().news() ? tryClaim(rest, begun.watch()) : List.of();
         withReports.pause(claim.workspaceId(), tools, begun, offer(rest, 0, () -> false));
-        series.free(claim.workspaceId(), claim.workerId(), tools, rest.ruledVersion(), rest.max() - items.size());
+        return items;
+    }
+
+    /** Work for a worker in a series of claims, whose offer gets the slots without work. */
+    private List<WorkItem> further(WorkerClaim claim, WorkAvailability.Watch live) {
+        List<StepAssignment> given = live.collect(claim.max());
+        List<WorkItem> items = new ArrayList<>(given(claim, given, claim.max()));
+        int sought = live.seek(claim.max() - given.size());
+        if (sought > 0) {
+            items.addAll(tryClaim(claim.atMost(sought), live));
+        }
+        live.free(claim.max() - items.size());
         return items;
     }
 

@@ -48,7 +48,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
 
     /**
      * A search that is repeated when there may be work for it: {@link #news}, then the search, then {@link #await}. Work
-     * that is queued during the search ends the wait. For one thread.
+     * that is queued during the search ends the wait. One thread waits.
      */
     public final class Watch implements AutoCloseable {
         /** An unknown number of items. */
@@ -98,11 +98,23 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
             }
         }
 
+        /** Begins a search for slots beyond the offer. Returns the number of items to search for. */
+        int seek(int most) {
+            lock.lock();
+            try {
+                int items = Math.min(unseen, most);
+                unseen = unseen >= ALL && items > 0 ? 0 : unseen - items;
+                return items;
+            } finally {
+                lock.unlock();
+            }
+        }
+
         /** A search has left work in the queue: the next one may find it. */
         void leavesWork() {
             lock.lock();
             try {
-                unseen = ALL;
+                wake(ALL);
             } finally {
                 lock.unlock();
             }
@@ -173,10 +185,21 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         List<StepAssignment> collect(Offer offered) {
             lock.lock();
             try {
-                List<StepAssignment> first = given.subList(0, Math.min(given.size(), offered.slots));
+                List<StepAssignment> steps = collect(offered.slots);
+                offer(offered.of(offered.slots - steps.size()));
+                return steps;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Returns steps taken so far, up to that number, for slots beyond the offer. */
+        List<StepAssignment> collect(int most) {
+            lock.lock();
+            try {
+                List<StepAssignment> first = given.subList(0, Math.min(given.size(), most));
                 List<StepAssignment> steps = List.copyOf(first);
                 first.clear();
-                offer(offered.of(offered.slots - steps.size()));
                 return steps;
             } finally {
                 lock.unlock();
