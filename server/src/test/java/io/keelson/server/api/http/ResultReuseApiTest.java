@@ -8,6 +8,10 @@ import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.base.json.Json;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.UUID;
 import org.awaitility.Awaitility;
@@ -165,6 +169,48 @@ class ResultReuseApiTest {
         assertThat(task(second).get("cost").decimalValue()).isZero();
         assertThat(api.run(second).get("credits_charged").decimalValue()).isZero();
         assertThat(claim("agent.turn", 0)).isEmpty();
+    }
+
+    /** Each of two tasks has computed the result that the other one needs. */
+    @ParameterizedTest
+    @CsvSource({"false", "true"})
+    void circleOfTwoTasksEndsAtOnce(boolean inChildren) {
+        String one = tool();
+        String other = tool();
+        claim(one, 0);
+        claim(other, 0);
+        String first = api.create(twoSteps(one, other, inChildren));
+        JsonNode ofOne = claimed(one);
+        String second = api.create(twoSteps(other, one, inChildren));
+        JsonNode ofOther = claimed(other);
+        complete(ofOne, "1");
+        Awaitility.await().until(() -> waits(other));
+        complete(ofOther, "2");
+        complete(claimed(one), "3");
+        api.awaitState(second, "completed");
+        api.awaitState(first, "completed");
+        assertThat(claim(one, 0)).isEmpty();
+        assertThat(claim(other, 0)).isEmpty();
+    }
+
+    private boolean waits(String tool) throws SQLException {
+        try (Connection c = url.connect(); Statement statement = c.createStatement(); ResultSet found =
+                statement.executeQuery("select from task_steps where deferred_for like 'result:%' and tool = '" + tool
+                        + "' and completed_at is null")) {
+            return found.next();
+        }
+    }
+
+    /** @param inChild whether a child run has the second step */
+    private static String twoSteps(String one, String other, boolean inChild) {
+        String second = "{\"name\": \"second\", \"tool\": \"%s\", \"cache\": {\"max_age\": \"1h\"}, \"input\": {}}"
+                .formatted(other);
+        return """
+                {"name": "r", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
+                  {"name": "first", "tool": "%s", "cache": {"max_age": "1h"}, "input": {}}, %s]}]}}""".formatted(one,
+                inChild ? """
+                        {"tool": "run.start", "input": {"name": "c", "plan": {"tasks": [{"id": "x", "steps": [%s]}]}}}"""
+                        .formatted(second) : second);
     }
 
     @Test

@@ -40,14 +40,32 @@ public final class ResultSources {
               join orchestration_runs r on r.id = s.run_id
              where s.id = :step""".formatted(TaskSql.YIELD));
 
-    /** Runs that started this one, or a run of these, with steps that have not ended. */
+    /**
+     * A path of waits from a task to a step's own task, or to a task whose step has started the run of that step. A task waits for the source
+     * of its waiting step, and for the tasks of runs that its steps have started.
+     */
     private static final Sql WAITS = Sql.of("""
             with recursive up (run_id, step_id) as (
                 select k.run_id, k.step_id from run_children k where k.child_run_id = :run
                 union all
-                select k.run_id, k.step_id from up join run_children k on k.child_run_id = up.run_id)
-            select from up join orchestration_steps s on s.id = up.step_id
-             where s.task_id = :task and s.completed_at is null""");
+                select k.run_id, k.step_id from up join run_children k on k.child_run_id = up.run_id),
+            goals (task_id) as (
+                select :own::uuid
+                union all
+                select s.task_id from up join orchestration_steps s on s.id = up.step_id where s.completed_at is null),
+            waits (task_id) as (
+                select :task::uuid
+                union
+                select next.task_id from waits w cross join lateral (
+                    select split_part(s.deferred_for, '/', 2)::uuid as task_id from orchestration_steps s
+                     where s.task_id = w.task_id and s.completed_at is null and s.deferred_for like 'result:%'
+                    union all
+                    select c.task_id from orchestration_steps s
+                      join run_children k on k.step_id = s.id
+                      join orchestration_steps c on c.run_id = k.child_run_id
+                     where s.task_id = w.task_id and s.kind = 'run' and s.completed_at is null
+                       and c.completed_at is null and (c.kind = 'run' or c.deferred_for like 'result:%')) next)
+            select from waits join goals using (task_id)""");
 
     /**
      * A step that may take over a result.
@@ -98,9 +116,13 @@ public final class ResultSources {
         });
     }
 
-    /** Whether a task cannot end before the step: it has the step, or a step that waits for the run of the step. */
+    /**
+     * Whether a task cannot end before the step: it has the step, or waits for its run, or for its task in a circle. Lookups at the same time
+     * do not find the waits of each other; the next lookups find the circle.
+     */
     public boolean waitsFor(Connection c, UUID task, Reader reader) throws SQLException {
-        return task.equals(reader.task()) || WAITS.on(c).set("run", reader.run()).set("task", task).exists();
+        return task.equals(reader.task())
+                || WAITS.on(c).set("run", reader.run()).set("own", reader.task()).set("task", task).exists();
     }
 
     /**
