@@ -10,7 +10,8 @@ create or replace function keelson_step_row_valid(state varchar, state_type varc
     lease_epoch integer, tokens bigint, cost numeric, completed_by text, usage jsonb, handed_to uuid)
     returns boolean language plpgsql immutable as $$
 begin
-    if state = 'completed' and usage is null then
+    if state = 'completed' and (usage is null or completed_by is not null and (usage -> 'output')::bigint = tokens
+            and usage @> '{"input": 0, "cache_read": 0, "cache_write": 0, "reasoning": 0}') then
         return state_type = 'terminal' and completed_at is not null
             and result_epoch between (completed_by is not null)::integer and lease_epoch and tokens >= 0 and cost >= 0;
     end if;
