@@ -20,6 +20,11 @@ public interface Contender extends AutoCloseable {
         throw new UnsupportedOperationException("has no queue that can be filled beforehand");
     }
 
+    /** Stops servers until so many are left, which do all further work. */
+    default void keep(int servers) throws Exception {
+        throw new UnsupportedOperationException("has no servers to choose from");
+    }
+
     /** Claims preloaded work as a worker does, so many times so much, and reports nothing: how long does a claim take? */
     default WorkloadResult claim(int claims, int each) throws Exception {
         throw new UnsupportedOperationException("has no claims of its own");

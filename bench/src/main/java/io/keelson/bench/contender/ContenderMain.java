@@ -70,6 +70,10 @@ public final class ContenderMain {
             }
             case DRAIN -> started().drain(order.seconds());
             case CLAIM -> started().claim(order.count(), order.each());
+            case KEEP -> {
+                started().keep(order.count());
+                yield null;
+            }
             case STOP -> {
                 if (contender != null) {
                     contender.close();

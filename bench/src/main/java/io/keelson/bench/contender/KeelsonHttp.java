@@ -64,6 +64,14 @@ final class KeelsonHttp implements Contender {
     }
 
     @Override
+    public void keep(int count) throws InterruptedException {
+        while (servers.size() > count) {
+            clients.removeLast();
+            servers.removeLast().close();
+        }
+    }
+
+    @Override
     public void close() throws Exception {
         if (worker != null) {
             worker.close();

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param place for {@code start}
  * @param load for {@code load}
- * @param count for {@code preload} and {@code claim}
+ * @param count for {@code preload}, {@code claim} and {@code keep}
  * @param each for {@code claim}
  * @param seconds for {@code drain}
  */
@@ -15,7 +15,7 @@ public record Order(Verb verb, @Nullable Place place, @Nullable Load load, int c
 
     /** What can be asked for. */
     public enum Verb {
-        START, LOAD, PRELOAD, DRAIN, CLAIM, STOP
+        START, LOAD, PRELOAD, DRAIN, CLAIM, KEEP, STOP
     }
 
     public static Order start(Place place) {
@@ -36,6 +36,10 @@ public record Order(Verb verb, @Nullable Place place, @Nullable Load load, int c
 
     public static Order claim(int count, int each) {
         return new Order(Verb.CLAIM, null, null, count, each, 0);
+    }
+
+    public static Order keep(int count) {
+        return new Order(Verb.KEEP, null, null, count, 0, 0);
     }
 
     public static Order stop() {

@@ -90,6 +90,10 @@ public final class ContenderProcess implements AutoCloseable {
         return outcome(ask(Order.drain(seconds), SLACK.plusSeconds((long) seconds)));
     }
 
+    public void keep(int servers) throws ContenderException, InterruptedException {
+        ask(Order.keep(servers), SLACK);
+    }
+
     public WorkloadResult claim(int claims, int each) throws ContenderException, InterruptedException {
         return outcome(ask(Order.claim(claims, each), SLACK));
     }

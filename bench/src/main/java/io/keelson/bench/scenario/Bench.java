@@ -52,7 +52,13 @@ public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes size
      * time of {@link Sizes#warmup} at least, and two and a half times that at most.
      */
     void warm(ContenderProcess contender, int callers, Work... kinds) throws ContenderException, InterruptedException {
-        double piece = sizes.warmup() / LEAST_PIECES;
+        warm(contender, 1, callers, kinds);
+    }
+
+    /** Warms a contender of several servers, each of which has its share of the runs only: for that many times as long. */
+    void warm(ContenderProcess contender, int servers, int callers, Work... kinds)
+            throws ContenderException, InterruptedException {
+        double piece = servers * sizes.warmup() / LEAST_PIECES;
         for (int i = 0; i < MAX_PIECES; i++) {
             boolean warm = load(contender, kinds[i % kinds.length], callers, piece);
             if (i + 1 >= LEAST_PIECES && warm) {

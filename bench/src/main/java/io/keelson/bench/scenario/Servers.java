@@ -1,17 +1,16 @@
 package io.keelson.bench.scenario;
 
 import io.keelson.bench.contender.ContenderKind;
-import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Work;
 import io.keelson.bench.lab.ContenderProcess;
 import io.keelson.bench.lab.ProcessorLimit;
-import io.keelson.bench.report.Measure;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Server processes on the same database, more and more of them, each limited to a share of the processors, so that the database has
- * room. Clients go to all in turn. Each server has as many runs in flight as one alone, so that its commits are as large.
+ * Server processes on the same database, fewer and fewer of them, each limited to a share of the processors, so that the database has
+ * room. All are warmed together, so a server is as warm alone as beside others. Clients go to all in turn. Each server has as many runs in flight as one alone, so that its commits are as large.
  */
 public final class Servers implements Scenario {
     private static final int CALLERS_EACH = 32;
@@ -45,18 +44,20 @@ public final class Servers implements Scenario {
         return number == 1 ? "1 server" : number + " servers";
     }
 
-    /** Warm-up has no limit, because compilers would take minutes under it. */
+    /** Warm-up has no limit, because compilers would take minutes under it. Servers stop one after another. */
     @Override
     public void measure(Bench bench) throws Exception {
         int callers = bench.sizes().callers(CALLERS_EACH);
         double share = SHARE * Runtime.getRuntime().availableProcessors();
-        for (int number : bench.sizes().servers()) {
-            try (ContenderProcess contender = bench.start(Map.of("nodes", Integer.toString(number)))) {
-                bench.warm(contender, number * callers, Work.TEN_STEPS);
+        List<Integer> numbers = bench.sizes().servers().stream().sorted(Comparator.reverseOrder()).toList();
+        int most = numbers.getFirst();
+        try (ContenderProcess contender = bench.start(Map.of("nodes", Integer.toString(most)))) {
+            bench.warm(contender, most, most * callers, Work.TEN_STEPS);
+            for (int number : numbers) {
+                contender.keep(number);
                 try (ProcessorLimit _ = contender.limitServers(share)) {
                     for (int round = 1; round <= bench.sizes().rounds(); round++) {
-                        bench.inRound(round).rate(servers(number), Measure.RUNS_PER_SECOND, contender, () -> contender
-                                .load(Load.during(Work.TEN_STEPS, number * callers, bench.sizes().seconds())));
+                        bench.inRound(round).runs(servers(number), contender, Work.TEN_STEPS, number * callers);
                     }
                 }
             }
