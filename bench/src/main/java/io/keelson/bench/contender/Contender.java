@@ -20,7 +20,7 @@ public interface Contender extends AutoCloseable {
         throw new UnsupportedOperationException("has no queue that can be filled beforehand");
     }
 
-    /** Stops servers until so many are left, which do all further work. */
+    /** Stops the other servers; that number does all further work. */
     default void keep(int servers) throws Exception {
         throw new UnsupportedOperationException("has no servers to choose from");
     }

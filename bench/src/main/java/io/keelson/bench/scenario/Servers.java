@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * Server processes on the same database, fewer and fewer of them, each limited to a share of the processors, so that the database has
- * room. All are warmed together, so a server is as warm alone as beside others. Clients go to all in turn. Each server has as many runs in flight as one alone, so that its commits are as large.
+ * room. All are warmed together, so a server is as warm alone as with others. Clients go to all in turn. Each server has as many runs in flight as one alone, so that its commits are as large.
  */
 public final class Servers implements Scenario {
     private static final int CALLERS_EACH = 32;

@@ -61,6 +61,21 @@ final class Chains {
         return new Chain(following, limited, true);
     }
 
+    /**
+     * The steps of the chain that begins when the deciding node claims the lane. Empty unless the first one waits for its first
+     * claim and no limit may hold a step back.
+     */
+    static List<StepRow> ofUnclaimed(Decision d, TaskRow task) {
+        StepRow first = SlotScheduling.queuedStep(task, 0);
+        if (first == null || !d.carriedOut() || task.spec().policy().unchained() || first.state != StepState.PENDING
+                || first.isHeld() || first.leaseEpoch != 0 || !repeatable(d, first) || HardLimit.mayHoldBack(d, task)) {
+            return List.of();
+        }
+        List<StepRow> steps = new ArrayList<>(List.of(first));
+        steps.addAll(following(first, step -> repeatable(d, step)));
+        return steps;
+    }
+
     private static boolean begins(Decision d, StepRow first, Predicate<StepRow> repeatable) {
         TaskRow task = first.task();
         return d.carriedOut() && task.state == TaskState.RUNNING && !task.spec().policy().unchained()

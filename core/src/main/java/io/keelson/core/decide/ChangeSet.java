@@ -315,6 +315,7 @@ public final class ChangeSet {
     private final Set<UUID> reserving = new HashSet<>();
     private final Map<UUID, Balance> balances = new LinkedHashMap<>();
     private final Map<Lane, Optional<QueueItem>> queue = new LinkedHashMap<>();
+    private final Set<Lane> queued = new HashSet<>();
     private final Map<TimerKey, Optional<Timer>> timers = new LinkedHashMap<>();
     private final List<Timer> answered = new ArrayList<>();
     private final Set<UUID> clearedRuns = new LinkedHashSet<>();
@@ -439,6 +440,12 @@ public final class ChangeSet {
 
     void put(QueueItem item) {
         queue.put(item.key(), Optional.of(item));
+        queued.add(item.key());
+    }
+
+    /** True when these changes have contained a row of the lane: the row in the database, if any, is older. */
+    boolean hasPut(Lane lane) {
+        return queued.contains(lane);
     }
 
     void pin(Pin pin) {

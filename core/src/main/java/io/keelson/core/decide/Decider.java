@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.money.Funds;
+import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.OtherPayload;
@@ -62,6 +63,18 @@ public final class Decider {
             taken.add(reply);
         }
         return new Reply.Taken(taken);
+    }
+
+    /**
+     * The steps that the deciding node may execute before the commit of its claim: the chain that begins in the first lane of the
+     * task. Changes nothing. Empty if the lane's step does not wait for its first claim.
+     *
+     * @param capacity has the tools of the node
+     */
+    public static List<StepRow> unclaimed(RunView view, UUID task, LocalCapacity capacity, Funds funds) {
+        TaskRow found = view.task(task);
+        Decision d = new Decision(view, new ChangeSet(), Instant.EPOCH, () -> task, capacity, funds, Actor.SYSTEM);
+        return found == null ? List.of() : Chains.ofUnclaimed(d, found);
     }
 
     private static Reply decideOne(Decision d, Command command) {

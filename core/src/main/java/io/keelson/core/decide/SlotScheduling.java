@@ -209,6 +209,19 @@ final class SlotScheduling {
         }
     }
 
+    /** The step that waits in a lane of the task; null if absent. */
+    static @Nullable StepRow queuedStep(TaskRow task, int lane) {
+        if (lane == 0) {
+            for (int i = task.cursor; i < task.steps.size(); i++) {
+                if (!task.steps.get(i).state.terminal()) {
+                    return task.steps.get(i).queued && task.steps.get(i).lane() == 0 ? task.steps.get(i) : null;
+                }
+            }
+            return null;
+        }
+        return task.steps.stream().filter(s -> s.lane() == lane && s.queued).findFirst().orElse(null);
+    }
+
     /** True for a step that was never opened. */
     static boolean idle(StepRow step) {
         return step.state == StepState.PENDING && !step.queued && !step.evaluating;
@@ -269,9 +282,10 @@ final class SlotScheduling {
         } else if (holder != null
                 && d.capacity.keeps(holder, new Lane(step.task().id(), step.lane()), step.spec().tool())) {
             claim(d, step, holder);
-            // a run that this commit creates has no row yet
-            if (step.lane() == 0 && step.hold == null && !d.holdEnded && !d.changes.isNew(d.run.id())) {
-                d.changes.retain(new Lane(step.task().id(), 0));
+            Lane first = new Lane(step.task().id(), 0);
+            // a lane that this commit claims has no row with its lease yet
+            if (step.lane() == 0 && step.hold == null && !d.holdEnded && !d.changes.hasPut(first)) {
+                d.changes.retain(first);
                 step.laneLease = d.left;
             } else {
                 enqueue(d, step, d.capacity.lease(), null);

@@ -40,7 +40,7 @@ final class Steps {
 
     static Reply claim(Decision d, Command.Claim command) {
         TaskRow task = d.view.tasks.get(command.taskId());
-        StepRow step = task == null ? null : queuedStep(task, command.lane());
+        StepRow step = task == null ? null : SlotScheduling.queuedStep(task, command.lane());
         if (step == null || step.isHeld() || !d.atWork()) {
             return Reply.rejected("NOT_CLAIMABLE", "nothing is to be claimed there any more");
         }
@@ -475,18 +475,6 @@ final class Steps {
 
     private static boolean ofEarlierRound(TaskRow task, TaskRow round) {
         return round.isRound() && task.itemIndex() != round.itemIndex() && task.group() == round.group();
-    }
-
-    private static @Nullable StepRow queuedStep(TaskRow task, int lane) {
-        if (lane == 0) {
-            for (int i = task.cursor; i < task.steps.size(); i++) {
-                if (!task.steps.get(i).state.terminal()) {
-                    return task.steps.get(i).queued && task.steps.get(i).lane() == 0 ? task.steps.get(i) : null;
-                }
-            }
-            return null;
-        }
-        return task.steps.stream().filter(s -> s.lane() == lane && s.queued).findFirst().orElse(null);
     }
 
     /** A lease expired. If the run fails of silence, the time of silence begins to count. */

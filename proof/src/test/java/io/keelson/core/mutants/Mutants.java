@@ -65,7 +65,7 @@ final class Mutants {
                 new Mutant("decide/Decider.java", "return new Reply.Taken(taken);",
                         "return new Reply.Taken(java.util.Collections.nCopies(chain.reports().size(), Reply.CHANGED));",
                         "refused reports of a chain are answered as taken").foundBy(27),
-                new Mutant(LANES, "&& !d.changes.isNew(d.run.id())) {", ") {",
+                new Mutant(LANES, "&& !d.changes.hasPut(first)) {", ") {",
                         "a step that outlasts the first commit of its run has no lease").foundBy(71));
     }
 

@@ -1,5 +1,6 @@
 package io.keelson.server.engine;
 
+import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
@@ -12,6 +13,7 @@ import io.keelson.server.engine.tool.SlotKind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +28,7 @@ final class Claimer implements Runnable {
     private static final long RETRY_DELAY_MS = 1_000;
 
     private final Claims claims;
+    private final QueuedChains chains;
     private final LocalDispatcher node;
     private final WorkAvailability available;
     private final Supplier<Map<SlotKind, List<String>>> tools;
@@ -34,9 +37,10 @@ final class Claimer implements Runnable {
     private final WorkspaceRoundRobin workspaceRoundRobin = new WorkspaceRoundRobin();
     private volatile boolean closing;
 
-    Claimer(Claims claims, LocalDispatcher node, WorkAvailability available,
+    Claimer(Claims claims, QueuedChains chains, LocalDispatcher node, WorkAvailability available,
             Supplier<Map<SlotKind, List<String>>> tools, String holder, Duration lease) {
         this.claims = claims;
+        this.chains = chains;
         this.node = node;
         this.available = available;
         this.tools = tools;
@@ -55,6 +59,11 @@ final class Claimer implements Runnable {
             WorkAvailability.Watch watch = available.here();
             try {
                 var _ = watch.news();
+                Throwable failure = chains.failure();
+                if (failure != null) {
+                    LOG.warn("a claim with its report failed, retrying", failure);
+                    pause();
+                }
                 boolean more = false;
                 for (Map.Entry<SlotKind, List<String>> each : tools.get().entrySet()) {
                     more |= claim(each.getKey(), each.getValue());
@@ -78,14 +87,20 @@ final class Claimer implements Runnable {
             return false;
         }
         long queued = available.localQueue().queued(kind);
-        List<Candidate> found = claims.find(new Search(null, names, free, workspaceRoundRobin));
+        Set<Lane> underWay = chains.underWay();
+        int limit = free + underWay.size();
+        List<Candidate> all = claims.find(new Search(null, names, limit, workspaceRoundRobin));
+        List<Candidate> found = all.stream()
+                .filter(each -> !underWay.contains(new Lane(each.taskId(), each.lane()))).limit(free).toList();
         node.keep(kind, found.size());
         try {
-            available.localQueue().looked(kind, queued, found.size() < free);
+            available.localQueue().looked(kind, queued, all.size() < limit);
             found.forEach(workspaceRoundRobin::taken);
-            List<Reply> replies = claims.claim(found, candidate -> new Command.Claim(candidate.runId(),
+            List<Candidate> others = chains.begin(found);
+            List<Reply> replies = claims.claim(others, candidate -> new Command.Claim(candidate.runId(),
                     candidate.taskId(), candidate.lane(), holder, lease, Actor.agent(holder)));
-            return replies.stream().anyMatch(reply -> reply instanceof Reply.Claimed);
+            chains.claimed(others, replies);
+            return others.size() < found.size() || replies.stream().anyMatch(reply -> reply instanceof Reply.Claimed);
         } finally {
             node.kept(kind, found.size());
         }

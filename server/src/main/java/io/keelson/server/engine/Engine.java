@@ -196,7 +196,10 @@ public final class Engine implements Commands, AutoCloseable {
                         Collectors.mapping(ToolSpec::name, Collectors.toList())));
         Claims claims = new Claims(database, store.runs(), store.limits(), available, this::own,
                 timeouts::after);
-        claimer = new Claimer(claims, work, available, () -> claimable(tools), node, options.lease());
+        boolean early = options.chains().on() && options.chains().beforeCreation().isPositive();
+        QueuedChains queued = new QueuedChains(committer, work, executor, claims,
+                early ? runner::chains : tool -> false, available::signal, node, options.lease());
+        claimer = new Claimer(claims, queued, work, available, () -> claimable(tools), node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observers());
         DueWorkPoller dueWorkPoller = new DueWorkPoller(database, store.runs(), reconciler, available,
                 concurrencyKeyScheduler, observers, history, System::nanoTime);

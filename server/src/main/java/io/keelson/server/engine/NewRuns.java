@@ -98,13 +98,21 @@ final class NewRuns {
     }
 
     /** Completes the answer with the reply to the creation. */
-    private static ChainReports.Creation creation(Draft draft, String tool, CompletableFuture<Reply> answer) {
-        return report -> {
-            Draft.Replies replies = draft.commit(tool, report);
-            return replies.creation().thenCompose(created -> {
-                answer.complete(created);
-                return report == null ? replies.creation() : replies.report();
-            }).exceptionallyCompose(failure -> withoutReport(draft, report, failure, answer));
+    private static ChainReports.Opening creation(Draft draft, String tool, CompletableFuture<Reply> answer) {
+        return new ChainReports.Opening() {
+            @Override
+            public CompletableFuture<Reply> commit(@Nullable Command report) {
+                Draft.Replies replies = draft.commit(tool, report);
+                return replies.creation().thenCompose(created -> {
+                    answer.complete(created);
+                    return report == null ? replies.creation() : replies.report();
+                }).exceptionallyCompose(failure -> withoutReport(draft, report, failure, answer));
+            }
+
+            @Override
+            public void abandon() {
+                var _ = commit(null);
+            }
         };
     }
 
@@ -125,7 +133,7 @@ final class NewRuns {
     }
 
     /** Whether the creation alone would fail, too, or the outcome is unknown. */
-    private static boolean isFinal(Throwable failure) {
+    static boolean isFinal(Throwable failure) {
         return switch (cause(failure)) {
             case Commands.KeyUsed _,Commands.Overloaded _ -> true;
             case SqlFailure sql -> sql.unavailable();
@@ -134,7 +142,7 @@ final class NewRuns {
         };
     }
 
-    private static Throwable cause(Throwable failure) {
+    static Throwable cause(Throwable failure) {
         return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 }

@@ -277,15 +277,26 @@ public final class BatchCommit {
                     batch.put(view);
                 }
             }
-            if (view != null && pending.executed != null && pending.executed.report() != null) {
-                pending.reportReply = Decider.decide(view, pending.executed.report(), changes, commitContext.now, ids,
-                        capacity, commitContext.funds);
+            if (view != null) {
+                report(pending, view, commitContext, changes, capacity);
             }
         } else if (view == null) {
             pending.failure = new Commands.RunNotFound();
         } else {
             pending.reply = Decider.decide(view, pending.command, changes, commitContext.now, ids, capacity,
                     commitContext.funds);
+            if (pending.reply instanceof Reply.Claimed) {
+                report(pending, view, commitContext, changes, capacity);
+            }
+        }
+    }
+
+    /** Records the end of steps that were executed before this commit, if there is one. */
+    private void report(PendingCommand pending, RunView view, CommitContext commitContext, ChangeSet changes,
+            LocalCapacity capacity) {
+        if (pending.executed != null && pending.executed.report() != null) {
+            pending.reportReply = Decider.decide(view, pending.executed.report(), changes, commitContext.now, ids,
+                    capacity, commitContext.funds);
         }
     }
 

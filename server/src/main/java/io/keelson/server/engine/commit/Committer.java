@@ -1,6 +1,10 @@
 package io.keelson.server.engine.commit;
 
+import io.keelson.core.decide.Decider;
 import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.StepRow;
 import io.keelson.core.money.Funds;
 import io.keelson.core.money.OptimisticBalances;
 import io.keelson.core.money.Prices;
@@ -12,8 +16,12 @@ import io.keelson.server.engine.store.KeyUse;
 import io.keelson.server.engine.store.RunStore;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -31,12 +39,16 @@ public final class Committer implements AutoCloseable {
     private final ViewCache views = new ViewCache(VIEW_ROWS);
     private final DatabaseTime time = new DatabaseTime(System::nanoTime);
     private final Ids ids;
+    private final Database database;
+    private final RunStore store;
     private final Supplier<Prices> prices;
 
     public Committer(Database database, RunStore store, Ids ids, CommitListener node, int threadCount,
             Supplier<Prices> prices, List<Observer> observers) {
         this.observers = observers;
         this.ids = ids;
+        this.database = database;
+        this.store = store;
         this.prices = prices;
         this.diskSpace = new DiskSpace(database);
         this.queue = new CommandQueue(MAX_WAITING, MAX_WAITING_TEXT, views::kind);
@@ -67,6 +79,30 @@ public final class Committer implements AutoCloseable {
     /** Decides to create a run, without a commit, as if its workspace could pay. */
     public Draft draft(Command.Create create, @Nullable KeyUse key, LocalCapacity capacity, Instant now) {
         return new Draft(this, create, key, now, ids, capacity, new Funds(prices.get(), new OptimisticBalances()));
+    }
+
+    /** Claims a lane, and records the report of its steps that were executed before, in one commit. */
+    public Draft.Replies submitOwn(Command.Claim claim, Executed executed) {
+        PendingCommand pending = new PendingCommand(claim, null, executed);
+        if (!queue.add(pending)) {
+            pending.fail(new Commands.Overloaded());
+        }
+        return new Draft.Replies(pending.answer, pending.reported);
+    }
+
+    /**
+     * The steps that this node may execute before it claims these lanes, with the run of each, by their tasks. Reads missing views
+     * without locks; the commits of the claims prove them.
+     */
+    public void unclaimed(Map<UUID, UUID> runsOfTasks, LocalCapacity capacity, BiConsumer<RunRow, List<StepRow>> take) {
+        views.look(new HashSet<>(runsOfTasks.values()), database, store, found -> runsOfTasks.forEach((task, run) -> {
+            RunView view = found.apply(run);
+            List<StepRow> steps = view == null ? List.of()
+                    : Decider.unclaimed(view, task, capacity, new Funds(prices.get(), new OptimisticBalances()));
+            if (view != null && !steps.isEmpty()) {
+                take.accept(view.run(), steps);
+            }
+        }));
     }
 
     /** For the engine's own commands, whose number is bounded by the work in progress: refused only after the close. */

@@ -8,9 +8,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of a new run that this node has executed before the run's first commit.
+ * Steps that this node has executed before the commit that creates their run, or that claims the first one.
  *
- * @param ids the ids that the draft of the run has drawn, in their order
+ * @param ids the ids that the draft of a new run has drawn, in their order
  * @param tool of the first step, which has a slot of this node
  * @param report of the ended steps; null if absent
  */

@@ -16,7 +16,7 @@ public final class PendingCommand {
     /** Its text in characters, which is nearly all the memory of a large command. */
     final long text;
     final CompletableFuture<Reply> answer = new CompletableFuture<>();
-    /** The steps of a new run that were executed before its creation is committed; null if absent. */
+    /** The steps that were executed before the creation of their run, or their claim, is committed; null if absent. */
     final @Nullable Executed executed;
     /** The reply to the report of those steps; {@link Reply#UNCHANGED} without a report or after a refusal. */
     final CompletableFuture<Reply> reported = new CompletableFuture<>();

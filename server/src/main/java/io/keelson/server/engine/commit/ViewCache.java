@@ -5,13 +5,20 @@ import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.run.Command;
+import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.Tenancy;
+import io.keelson.server.engine.store.RunStore;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +63,32 @@ public final class ViewCache {
             }
         }
         return outage;
+    }
+
+    /**
+     * Gives the views of runs to a reader, and loads the missing ones. A commit of such a run meanwhile loads another view; the proof of
+     * the next commit drops the older one.
+     *
+     * @param reader receives a function that returns null for a run that does not exist
+     */
+    void look(Collection<UUID> runs, Database database, RunStore store,
+            Consumer<Function<UUID, @Nullable RunView>> reader) {
+        long from = generation();
+        Map<UUID, Weighed> found = new HashMap<>();
+        Instant known = take(runs, found);
+        List<UUID> missing = runs.stream().filter(run -> !found.containsKey(run)).toList();
+        if (!missing.isEmpty()) {
+            Tenancy.allWorkspaces(() -> database.withConnection(c -> store.load(c, missing)))
+                    .forEach((run, view) -> found.put(run, new Weighed(view)));
+        }
+        try {
+            reader.accept(run -> {
+                Weighed view = found.get(run);
+                return view == null ? null : view.view;
+            });
+        } finally {
+            put(found.values(), known, from);
+        }
     }
 
     /** Counts the calls of {@link #clear}. */

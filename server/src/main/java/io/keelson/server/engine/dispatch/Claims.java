@@ -80,6 +80,12 @@ public final class Claims {
                 () -> database.withConnection(c -> store.candidates(c, workspace, tools, version, items)));
     }
 
+    /** Whether claims in the workspace are counted, because it has limits. */
+    public boolean counts(Candidate candidate) {
+        meet(Set.of(candidate.workspaceId()));
+        return limits.limited(candidate.workspaceId());
+    }
+
     /** Claims them; omits work whose limit is reached meanwhile. */
     public List<Reply> claim(List<Candidate> candidates, Function<Candidate, Command> command) {
         Set<UUID> workspaces = new TreeSet<>();

@@ -35,35 +35,38 @@ public final class ChainReports {
     /** The step that begins with the commit of the report under way; null if absent. */
     private @Nullable StepExecution next;
     private StepExecution recorded;
-    /** To be submitted with the first report; null if it was submitted, and for a run that was created before. */
-    private @Nullable Creation creation;
-    private boolean created;
+    /** To be submitted with the first report; null if it was submitted, or the first step has been claimed before. */
+    private @Nullable Opening opening;
+    private boolean opened;
     private boolean eager;
     private boolean ending;
     private boolean lost;
 
-    /** The creation of a run whose first steps are executed before it. */
-    public interface Creation {
+    /** The commit that must precede all reports: it creates the run of the chain, or claims the first step. */
+    public interface Opening {
 
         /**
-         * Creates the run and records the report in one commit.
+         * Creates or claims, and records the report in one commit.
          *
          * @param report null if no step has ended
-         * @return the reply to the report, or to the creation where there is no report; {@link Reply#UNCHANGED} if they are not
+         * @return the reply to the report, or to the creation or claim if there is no report; {@link Reply#UNCHANGED} if they are not
          *         committed. Never completes exceptionally
          */
         CompletableFuture<Reply> commit(@Nullable Command report);
+
+        /** The execution ends without a report, and {@link #commit} was not called. */
+        void abandon();
     }
 
     /**
      * @param steps of the chain, the claimed one first
-     * @param creation of a run that is not created; null for any other
+     * @param opening null if the first step has been claimed
      * @param onLost stops the execution, whose lane has another holder, or none; called at most once
      */
-    ChainReports(List<StepExecution> steps, @Nullable Creation creation,
+    ChainReports(List<StepExecution> steps, @Nullable Opening opening,
             Function<Command, CompletableFuture<Reply>> commands, Actor actor, Runnable onLost) {
-        this.creation = creation;
-        this.created = creation == null;
+        this.opening = opening;
+        this.opened = opening == null;
         this.steps = List.copyOf(steps);
         this.commands = commands;
         this.actor = actor;
@@ -76,9 +79,9 @@ public final class ChainReports {
         return recorded;
     }
 
-    /** False until the commit that creates the run has been answered. */
-    synchronized boolean isCreated() {
-        return created;
+    /** False until the commit that begins the first step has been answered. */
+    synchronized boolean isOpened() {
+        return opened;
     }
 
     /** Receives a step that a commit has begun for this node; false if this chain does not continue with it. */
@@ -88,7 +91,7 @@ public final class ChainReports {
         }
         recorded = next;
         next = null;
-        created = true;
+        opened = true;
         return true;
     }
 
@@ -100,11 +103,11 @@ public final class ChainReports {
         reportIfDue();
     }
 
-    /** Creates the run, unless that was done. The results so far have a later report. */
-    void create() {
+    /** Creates the run or claims the first step, unless that was done. The results so far have a later report. */
+    void open() {
         CompletableFuture<Boolean> report = new CompletableFuture<>();
         synchronized (this) {
-            if (creation == null || ending || underWay != null) {
+            if (opening == null || ending || underWay != null) {
                 return;
             }
             underWay = report;
@@ -113,9 +116,9 @@ public final class ChainReports {
         submit(List.of(), report);
     }
 
-    /** Creates the run and waits for the commit; false if the lane is lost. */
-    boolean awaitCreation() {
-        create();
+    /** Creates the run or claims the first step, and waits for the commit; false if the lane is lost. */
+    boolean awaitOpening() {
+        open();
         awaitReports();
         synchronized (this) {
             return !lost;
@@ -141,7 +144,7 @@ public final class ChainReports {
             awaitReports();
             submitWaiting(true);
             synchronized (this) {
-                if (lost || waiting.isEmpty() && underWay == null && creation == null) {
+                if (lost || waiting.isEmpty() && underWay == null && opening == null) {
                     return !lost;
                 }
             }
@@ -197,7 +200,7 @@ public final class ChainReports {
         List<Report> reports;
         CompletableFuture<Boolean> report = new CompletableFuture<>();
         synchronized (this) {
-            if (lost || ending || underWay != null || waiting.isEmpty() && creation == null
+            if (lost || ending || underWay != null || waiting.isEmpty() && opening == null
                     || !now && !eager && text < MUCH_TEXT) {
                 return;
             }
@@ -217,11 +220,11 @@ public final class ChainReports {
                 .thenAccept(taken -> reported(report, taken));
     }
 
-    /** Creates the run if nothing was reported, because the execution ends without a report. */
+    /** The execution has ended. */
     void close() {
-        Creation first = takeCreation();
+        Opening first = takeOpening();
         if (first != null) {
-            var _ = first.commit(null);
+            first.abandon();
         }
     }
 
@@ -250,19 +253,19 @@ public final class ChainReports {
         throw new IllegalArgumentException("the chain ends with step " + report.stepId());
     }
 
-    /** Submits the reports together, with the creation of the run if need be. Completes with whether all are recorded. */
+    /** Submits the reports together, with the creation or claim if need be. Completes with whether all are recorded. */
     private CompletableFuture<Boolean> commit(List<Report> reports, boolean yields) {
         Command command = reports.isEmpty() ? null
                 : reports.size() == 1 && !yields ? reports.getFirst()
                         : new Command.CompleteChain(reports.getFirst().runId(), reports, yields, actor);
-        Creation first = takeCreation();
+        Opening first = takeOpening();
         return (first != null ? first.commit(command) : commands.apply(Objects.requireNonNull(command)))
                 .thenApply(reply -> isTaken(reply, reports.size()));
     }
 
-    private synchronized @Nullable Creation takeCreation() {
-        Creation first = creation;
-        creation = null;
+    private synchronized @Nullable Opening takeOpening() {
+        Opening first = opening;
+        opening = null;
         return first;
     }
 

@@ -59,7 +59,8 @@ final class LaneExecution implements Runnable, Execution {
      * @param processing bounds executions that process an answer; they need not wait for executions that begin
      * @param firstReport the first time of a chain that has one report
      * @param longestChain the time after which a chain ends between two steps
-     * @param beforeCreation the time for which a new run is executed before it is created, at most that of the first report
+     * @param beforeCreation the time for which a chain is executed before its run is created or its first step claimed, at most that of
+     *            the first report
      * @param onFree receives the slot of each ended execution
      */
     record Parts(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands,
@@ -72,7 +73,7 @@ final class LaneExecution implements Runnable, Execution {
         /** True when the node takes no further steps. */
         boolean isClosing();
 
-        /** The execution has the lease of the next step in place of that of the step before; of one step when its run is created. */
+        /** The execution has the lease of the next step in place of that of the step before; of one step when its run is created, or it is claimed. */
         void continues(LaneExecution execution, StepExecution before, StepExecution next);
 
         /** Frees the lane, unless another execution has it. */
@@ -111,10 +112,10 @@ final class LaneExecution implements Runnable, Execution {
     /**
      * @param following the steps of the chain behind the first one
      * @param endsAtCharge whether the chain ends behind a step with a cost
-     * @param creation of a run that is not created; null for any other
+     * @param opening the commit that begins the first step; null if it has been claimed
      */
     LaneExecution(Parts parts, Owner owner, StepExecution first, List<StepExecution> following,
-            boolean endsAtCharge, ChainReports.@Nullable Creation creation) {
+            boolean endsAtCharge, ChainReports.@Nullable Opening opening) {
         this.parts = parts;
         this.owner = owner;
         this.execution = first;
@@ -123,10 +124,10 @@ final class LaneExecution implements Runnable, Execution {
         this.steps = Stream.concat(Stream.of(first), following.stream()).toList();
         this.endsAtCharge = endsAtCharge;
         this.sent = requests(first);
-        this.chain = following.isEmpty() && creation == null ? null
-                : new ChainReports(steps, creation, parts.reports, parts.actor, () -> stop(Stop.LEASE_GONE));
+        this.chain = following.isEmpty() && opening == null ? null
+                : new ChainReports(steps, opening, parts.reports, parts.actor, () -> stop(Stop.LEASE_GONE));
         this.scope = chain == null ? null
-                : new ChainScope(chain::record, () -> chain.isCreated() || chain.awaitCreation());
+                : new ChainScope(chain::record, () -> chain.isOpened() || chain.awaitOpening());
     }
 
     Lane lane() {
@@ -148,7 +149,7 @@ final class LaneExecution implements Runnable, Execution {
 
     /** True when the database has its lease, unless it was lost. */
     boolean isRecorded() {
-        return chain == null || chain.isCreated();
+        return chain == null || chain.isOpened();
     }
 
     /** Waits for its end; false if the time is over before. */
@@ -224,9 +225,9 @@ final class LaneExecution implements Runnable, Execution {
     private void runChain(ChainReports reports, ChainScope outputs) {
         long began = System.nanoTime();
         int done = 0;
-        boolean creates = !reports.isCreated() && parts.beforeCreation.compareTo(parts.firstReport) < 0;
+        boolean opens = !reports.isOpened() && parts.beforeCreation.compareTo(parts.firstReport) < 0;
         try (DelayedActions.Handle _ = parts.timeouts.after(parts.firstReport, reports::becomeEager);
-                DelayedActions.Handle _ = creates ? parts.timeouts.after(parts.beforeCreation, reports::create)
+                DelayedActions.Handle _ = opens ? parts.timeouts.after(parts.beforeCreation, reports::open)
                         : () -> {}) {
             while (true) {
                 Command report = executeBounded();

@@ -57,7 +57,7 @@ public final class LocalExecutor {
      * @param maxActive steps of waiting slots that prepare a request at a time, and that process an answer; at least 1
      * @param firstReport the first time of a chain that has one report
      * @param longestChain the time after which a chain ends between two steps
-     * @param beforeCreation the time for which a new run is executed before it is created
+     * @param beforeCreation the time for which a chain is executed before its run is created or its first step claimed
      */
     public LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands,
             DelayedActions timeouts, StepDetails details, Clock clock, Actor actor,
@@ -117,26 +117,26 @@ public final class LocalExecutor {
         if (before != null && before.continuesWith(execution)) {
             return;
         }
-        start(new LaneExecution(parts, owner, execution, following, endsAtCharge, null), before);
+        start(new LaneExecution(parts, owner, execution, following, endsAtCharge, null));
     }
 
     /**
-     * Starts the execution of a new run; its first report creates the run.
+     * Starts an execution before the commit that begins its first step, which its first report has with it.
      *
      * @param following the steps of its chain behind the first one
      * @param endsAtCharge whether the chain ends behind a step with a cost
      */
     public void startNew(StepExecution execution, List<StepExecution> following, boolean endsAtCharge,
-            ChainReports.Creation creation) {
-        start(new LaneExecution(parts, owner, execution, following, endsAtCharge, creation), null);
+            ChainReports.Opening opening) {
+        start(new LaneExecution(parts, owner, execution, following, endsAtCharge, opening));
     }
 
-    private void start(LaneExecution begun, @Nullable LaneExecution before) {
+    private void start(LaneExecution begun) {
         StepExecution execution = begun.execution();
         Lane lane = begun.lane();
         running.put(execution.stepId(), begun);
         used(begun.slot()).incrementAndGet();
-        holding.put(lane, begun);
+        LaneExecution before = holding.put(lane, begun);
         if (before != null) {
             used(before.slot()).decrementAndGet();
             before.stop(LaneExecution.Stop.LEASE_GONE);

@@ -32,6 +32,13 @@ public record StepExecution(UUID workspaceId, UUID runId, String runName, UUID t
                 step.effectKey(run), step.holder(), run.trace(), step.atMostOnce());
     }
 
+    /** The first execution of a step that was not claimed yet, as its claim by this holder will give it. */
+    public static StepExecution unclaimed(RunRow run, StepRow step, String holder) {
+        return new StepExecution(run.workspaceId(), run.id(), run.name(), step.task().id(), step.lane(), step.id(),
+                step.spec().name(), step.spec().tool(), step.spec().input(), null, step.attempt() + 1, Duration.ZERO,
+                step.leaseEpoch() + 1, step.spec().timeout(), step.effectKey(run), holder, run.trace(), false);
+    }
+
     /** The first execution of a step that was not claimed yet, in the lane of this one. */
     public StepExecution followedBy(RunRow run, StepRow step) {
         return new StepExecution(workspaceId, runId, runName, taskId, lane, step.id(), step.spec().name(),
