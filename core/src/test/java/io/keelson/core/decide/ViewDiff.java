@@ -21,10 +21,11 @@ import java.util.UUID;
 public final class ViewDiff {
     /**
      * Fixed by the plan, or irrelevant to a decision: texts, outputs, the cursor over finished steps; recent calls, which
-     * each node counts by its own time; and outages, which a node loads when it locks runs.
+     * each node counts by its own time; outages, which a node loads when it locks runs; and the time of creation, for the answer to it.
      */
     private static final Set<String> IGNORED = Set.of("RunView.plan", "RunView.agents", "RunView.tasks",
-            "RunView.steps", "RunView.calls", "RunView.outages", "RunRow.output", "RunRow.failures",
+            "RunView.steps", "RunView.calls", "RunView.outages", "RunView.createdAt", "RunRow.output",
+            "RunRow.failures",
             "RunRow.saved", "RunRow.savedSpending", "TaskRow.spec",
             "TaskRow.cursor",
             "StepRow.spec");
