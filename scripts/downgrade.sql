@@ -53,5 +53,7 @@ begin
     end loop;
 end $$;
 
+drop type if exists task_step_planned, task_step_completed;
+
 -- As if no file had ever been applied: every file may be applied to what is left.
 delete from flyway_schema_history;

@@ -196,6 +196,8 @@ public final class Invariants {
                   from run_heads h left join orchestration_events e on e.run_id = h.run_id
                  group by h.run_id
                 having count(e.seq) <> h.last_seq or min(e.seq) <> 1 or max(e.seq) <> h.last_seq""");
+        queries.put("I3 audit: a pack has at most 100 events", """
+                select id, json_array_length(body) from run_event_packs_kept where json_array_length(body) > 100""");
         queries.put("I3 audit: events fold to the rows' states", MOVES + """
                 , last as (select distinct on (entity) entity, became from moves order by entity, seq desc)
                 select n.id, n.state, l.became from entities n left join last l on l.entity = n.id

@@ -6,10 +6,12 @@ import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.run.NewRun;
 import io.keelson.server.engine.store.CreditSlots.SlotChange;
 import io.keelson.server.engine.store.RunsTable.Accepted;
+import io.keelson.server.engine.store.StepsTable.Together;
 import io.keelson.server.engine.store.sql.RowSetStatement;
 import io.keelson.server.engine.store.sql.RowSetStatement.Moment;
 import io.keelson.server.engine.store.sql.RowSetStatement.Part;
@@ -57,6 +59,9 @@ final class ChangesWriter {
     /** Results that the rows of their steps hold, by step. */
     private final Map<UUID, StepResult> results = new HashMap<>();
     private final List<StepsTable.New> newSteps;
+    private final List<TasksTable.New> newTasks;
+    private final Map<UUID, String> outcomes;
+    private final BoardUpdates board;
     /** Changed steps, without steps that the row of the step before them implies. */
     private final List<StepsTable.Changed> steps;
 
@@ -78,17 +83,21 @@ final class ChangesWriter {
         ordered.forEach(run -> runs.put(run.id(), run));
         those(changes.results(), ResultsTable::inStep).forEach(result -> results.put(result.stepId(), result));
         this.newSteps = each(changes.newSteps(), step -> new StepsTable.New(changes.ownerOf(step), changed(step)));
+        this.newTasks = each(changes.newTasks(), task -> new TasksTable.New(changes.ownerOf(task), changed(task)));
+        this.outcomes = outcomes();
+        this.board = new BoardUpdates(changes);
         this.steps = changedSteps();
     }
 
     void commit() throws SQLException {
         try {
             new CommitMessage(
-                    List.of(released(), born(),
-                            List.of(DependenciesTable.insert(changes.newTasks(), changes.links())), moves(), plain(),
+                    List.of(released(), born(), planned(), completed(),
+                            List.of(DependenciesTable.insert(changes.newTasks(), changes.links())), moves(), packs(),
+                            plain(),
                             tries(),
                             List.of(TimersTable.ANSWERED.of(changes.handledTimers())),
-                            ends(), withdrawn(), begun(), queued(),
+                            ends(), reports(), withdrawn(), begun(), queued(),
                             rare(), List.of(IdempotencyKeys.USE.of(keys)), passing(), money()),
                     runs.size() == 1)
                     .send(c, moment);
@@ -121,24 +130,34 @@ final class ChangesWriter {
 
     /** New rows. */
     private List<Part<?>> born() {
-        List<Accepted> accepted = each(changes.newRuns(),
-                run -> new Accepted(run, Objects.requireNonNull(runs.get(run.id()))));
-        List<TasksTable.New> tasks = each(changes.newTasks(),
-                task -> new TasksTable.New(changes.ownerOf(task), changed(task)));
+        List<Accepted> accepted = each(changes.newRuns(), run -> new Accepted(run,
+                Objects.requireNonNull(runs.get(run.id())), outcomes.get(run.id())));
         return List.of(RunsTable.INSERT.of(accepted), BoardTable.INSERT_RUN.of(accepted),
                 RunsTable.INSERT_HEAD.of(each(accepted, Accepted::row)),
                 AgentsTable.INSERT.of(each(changes.newAgents(),
                         agent -> new AgentsTable.New(changes.ownerOf(agent), agent))),
-                BoardTable.INSERT_TASK.of(those(tasks, each -> TasksTable.onBoard(each.row()))),
-                TasksTable.INSERT.of(tasks), StepsTable.INSERT_PLAIN.of(those(newSteps, StepsTable::plain)));
+                BoardTable.INSERT_TASK.of(those(newTasks, each -> TasksTable.onBoard(each.row()))),
+                TasksTable.INSERT.of(newTasks));
+    }
+
+    private List<Part<?>> planned() {
+        return List.of(StepsTable.INSERT_PLAIN.of(Together.of(those(newSteps, StepsTable::plain))));
+    }
+
+    /** Steps of runs that are written once. */
+    private List<Part<?>> completed() {
+        return List.of(StepsTable.INSERT_COMPLETED.of(Together.of(those(newSteps, StepsTable::completed))));
     }
 
     /** Rows that change with every step. */
     private List<Part<?>> moves() {
         List<RunRow> old = those(runs.values(), run -> !changes.isNew(run.id()));
         return List.of(RunsTable.updateHeads(old),
-                StepsTable.COMPLETE.of(those(steps, step -> StepsTable.plain(step) && StepsTable.completes(step))),
-                EventPacksTable.insert(EventPack.of(changes.events())));
+                StepsTable.COMPLETE.of(those(steps, step -> StepsTable.plain(step) && StepsTable.completes(step))));
+    }
+
+    private List<Part<?>> packs() {
+        return List.of(EventPacksTable.insert(EventPack.of(changes.events())));
     }
 
     /** Rows of steps that begin, or succeed at once with more than an output. */
@@ -149,28 +168,50 @@ final class ChangesWriter {
 
     /** Rows of steps that do not succeed at once. */
     private List<Part<?>> tries() {
-        return List.of(StepsTable.INSERT.of(those(newSteps, step -> !StepsTable.plain(step))),
+        return List.of(StepsTable.INSERT
+                .of(those(newSteps, step -> !StepsTable.plain(step) && !StepsTable.completed(step))),
                 StepsTable.UPDATE.of(those(steps, step -> !StepsTable.plain(step))),
                 ResultsTable.INSERT.of(those(changes.results(),
                         result -> !ResultsTable.inStep(result) && !ResultsTable.adds(result))),
                 ResultsTable.ADD.of(those(changes.results(), ResultsTable::adds)));
     }
 
-    /** Rows that change when tasks and runs end. A commit that only begins runs has none of them. */
+    /** Rows that change when tasks and runs end. A commit that only begins runs, or writes runs once, has none of them. */
     private List<Part<?>> ends() {
-        BoardUpdates board = new BoardUpdates(changes);
         return List.of(TasksTable.UPDATE.of(each(changes.tasks(), this::changed)),
-                RunsTable.UPDATE.of(those(runs.values(),
-                        run -> run.unsaved() && (!changes.isNew(run.id()) || hasOutcome(run)))),
+                RunsTable.UPDATE.of(those(runs.values(), run -> run.unsaved() && !writtenOnce(run))),
                 AgentsTable.UPDATE.of(changes.agents()),
                 QueueTable.CLEAR.of(those(changes.clearedRuns(), run -> !changes.isNew(run))),
-                BoardTable.UPDATE.of(board.moved()), ReportsTable.INSERT_TASK.of(board.endedTasks()),
-                ReportsTable.INSERT_RUN.of(board.endedRuns()));
+                BoardTable.UPDATE.of(board.moved()));
     }
 
-    /** Whether the row has a summary of the run's tasks, which are inserted after the run. */
-    private static boolean hasOutcome(RunRow run) {
-        return run.state().terminal() || run.gate() == RunRow.Gate.ACCEPTANCE;
+    private List<Part<?>> reports() {
+        return List.of(ReportsTable.INSERT_TASK.of(board.endedTasks()), ReportsTable.INSERT_RUN.of(board.endedRuns()));
+    }
+
+    /** Whether the insertion of the run writes its final row. The insertion of the tasks follows, so the summary may need an update. */
+    private boolean writtenOnce(RunRow run) {
+        return changes.isNew(run.id()) && run.gate() != RunRow.Gate.ACCEPTANCE
+                && (!succeeded(run) || run.output() != null || run.outputTemplate() != null
+                        || outcomes.containsKey(run.id()));
+    }
+
+    private static boolean succeeded(RunRow run) {
+        return run.state() == RunState.COMPLETED || run.state() == RunState.SKIPPED;
+    }
+
+    /** The summaries of new runs that ended with their only task, by run. {@link RunsTable#UPDATE} computes the other ones. */
+    private Map<UUID, String> outcomes() {
+        Map<UUID, List<TasksTable.New>> tasks = new HashMap<>();
+        newTasks.forEach(task -> tasks.computeIfAbsent(task.owner().run().id(), run -> new ArrayList<>(1)).add(task));
+        Map<UUID, String> outcomes = new HashMap<>();
+        tasks.forEach((run, all) -> {
+            RunRow row = all.getFirst().owner().run();
+            if (all.size() == 1 && succeeded(row) && row.output() == null && row.outputTemplate() == null) {
+                all.getFirst().outcome().ifPresent(outcome -> outcomes.put(run, outcome));
+            }
+        });
+        return outcomes;
     }
 
     /** Lanes and timers of runs that go on, and artifacts. */

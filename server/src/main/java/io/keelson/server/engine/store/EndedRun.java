@@ -37,8 +37,8 @@ public record EndedRun(RunRow row, Instant createdAt, Instant endedAt, @Nullable
         if (task.state() != TaskState.COMPLETED || output == null) {
             return null;
         }
-        String summary = output.equals("null") ? RunState.COMPLETED.wire()
-                : Objects.requireNonNull(TextColumns.clip(TextColumns.storable(output), TasksTable.SUMMARY));
+        String summary = Objects.requireNonNull(
+                TextColumns.clip(TextColumns.storable(OutputSummary.ofRun(output)), TasksTable.SUMMARY));
         return new EndedRun(run, view.createdAt(), now, TextColumns.storable(agent.name()), summary);
     }
 }

@@ -24,6 +24,11 @@ final class OutputSummary {
         return TextColumns.summary(made == null ? lastOutput(changes, task) : made);
     }
 
+    /** The summary of a run whose only final task has completed with this summary. */
+    static String ofRun(@Nullable String task) {
+        return task == null || task.equals("null") ? TaskState.COMPLETED.wire() : task;
+    }
+
     /**
      * The output of the last step of a task whose work is done, if this batch has it; verifiers' outputs do not count. A failure
      * or a skip may end a task: an output of an earlier step is not used, which only some batches have.

@@ -51,8 +51,12 @@ import org.jspecify.annotations.Nullable;
 /** {@code orchestration_runs}. */
 final class RunsTable {
 
-    /** An accepted run, and its row at the end of the batch. */
-    record Accepted(NewRun run, RunRow row) {}
+    /**
+     * An accepted run, and its row at the end of the batch.
+     *
+     * @param outcome the summary of its tasks; null if it has none, or {@link #UPDATE} computes it
+     */
+    record Accepted(NewRun run, RunRow row, @Nullable String outcome) {}
 
     /** The columns of the failure policy, the timeout monitor and the budget. */
     private static final List<Column<RunRow>> KEPT = List.of(integer("plan_version", RunRow::planVersion),
@@ -65,7 +69,7 @@ final class RunsTable {
             text("turn_model", RunRow::turnModel), bigint("ended_ms", r -> r.ended().toMillis()),
             time("begun_at", RunRow::begunAt));
 
-    static final RowSetStatement<Accepted> INSERT = new RowSetStatement<>("keelson_run_new", """
+    static final RowSetStatement<Accepted> INSERT = new RowSetStatement<>("keelson_run_new_2", """
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
                 tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts,
                 forked_from, fork_task, start_at, origin, input_declarations, state, state_type, attempt_number,
@@ -80,7 +84,8 @@ final class RunsTable {
                 origin, input_declarations, state, state_type,
                 attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed, tasks_failed,
                 tasks_skipped, steps_total, total_tokens, total_cost, started_at, completed_at,
-                keelson_duration_ms(started_at, completed_at), error_code, error_message, output, keelson_summary(output),
+                keelson_duration_ms(started_at, completed_at) - ended_ms, error_code, error_message, output,
+                coalesce(result_summary, keelson_summary(output)),
                 case when agent_slug is not null then (select a.id from agents a
                     where a.workspace_id = u.workspace_id and a.slug = u.agent_slug) end, version_id, plan_version, replans, gate, state_since, active_ms, active_since, quiet_since,
                 credits_charged_before, credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd,
@@ -113,7 +118,8 @@ final class RunsTable {
             text("error_code", 100, a -> a.row.errorCode()), text("error_message", a -> a.row.errorMessage()),
             json("output", a -> a.row.output()),
             integer("version_id", a -> a.row.version())),
-            KEPT.stream().map(column -> column.of(Accepted::row)).toList()));
+            KEPT.stream().map(column -> column.of(Accepted::row)).toList(),
+            List.of(text("result_summary", TasksTable.SUMMARY, Accepted::outcome))));
 
     /** Releases external ids of ended runs; an open run keeps its own, and the insertion is refused. */
     static final RowSetStatement<NewRun> RELEASE = new RowSetStatement<>("keelson_external_id", """
@@ -147,7 +153,7 @@ final class RunsTable {
                                and not (select down.superseded from orchestration_tasks down where down.id = d.task_id))
                       order by t.sequence_number limit 20) last)""";
 
-    /** Runs after the batch's tasks, from which it computes the outcome. */
+    /** Runs after the batch's tasks, from which it computes the outcome. A new run whose outcome is known is only inserted. */
     static final RowSetStatement<RunRow> UPDATE = RowSetStatement.ofEach("keelson_run_change", "id", """
             merge into orchestration_runs r using {rows} on r.id = u.id
              when matched then update

@@ -5,6 +5,7 @@ import static io.keelson.server.engine.store.sql.Column.flag;
 import static io.keelson.server.engine.store.sql.Column.integer;
 import static io.keelson.server.engine.store.sql.Column.json;
 import static io.keelson.server.engine.store.sql.Column.money;
+import static io.keelson.server.engine.store.sql.Column.rows;
 import static io.keelson.server.engine.store.sql.Column.text;
 import static io.keelson.server.engine.store.sql.Column.time;
 import static io.keelson.server.engine.store.sql.Column.uuid;
@@ -28,8 +29,12 @@ import io.keelson.server.engine.store.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
@@ -72,9 +77,6 @@ final class StepsTable {
         }
     }
 
-    /** The value of {@code retry} in both statements that insert: of each row it would be parsed as JSON, of the text once. */
-    private static final String RETRY = "coalesce(retry, '" + TextColumns.retry(RetryPolicy.STEP) + "')";
-
     private static final List<Column<New>> PLANNED = List.of(uuid("id", n -> n.row().id()),
             uuid("run_id", n -> n.owner.run().id()), uuid("task_id", n -> n.row().task().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt_of_run", n -> n.owner.attempt()),
@@ -93,13 +95,13 @@ final class StepsTable {
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
                 output_hash, model, usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, kept_hold,
                 call_result, called_by, created_at)
-            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, %s,
+            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
                 resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
                 usage, call_effect, deferred_since, deferred_for, worst_case, gate, metered, kept_hold, call_result,
                 called_by, {now}
-              from {rows}""".formatted(RETRY),
+              from {rows}""",
             Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
                     word("state_type", n -> n.row().state().type().wire()),
                     integer("attempt", n -> n.row().attempt()), integer("failures", n -> n.row().failures()),
@@ -125,17 +127,75 @@ final class StepsTable {
                     json("kept_hold", n -> TextColumns.hold(n.row().kept())),
                     bigint("call_result", n -> n.row().callResult()), uuid("called_by", n -> n.row().caller()))));
 
+    /**
+     * Plain new steps of a task. Completed ones have their start, end and holder in common.
+     *
+     * @param holder null where no lease had a result
+     */
+    record Together(Owner owner, TaskRow task, @Nullable Instant startedAt, @Nullable Instant completedAt,
+            @Nullable String holder, List<New> steps) {
+
+        /** In the order of their first steps. */
+        static List<Together> of(List<New> steps) {
+            Map<Together, Together> all = new LinkedHashMap<>();
+            for (New step : steps) {
+                boolean completed = step.row().completedAt() != null;
+                Together key = new Together(step.owner, step.row().task(), completed ? step.row().startedAt() : null,
+                        step.row().completedAt(), step.step.of(StepResult::holder), List.of());
+                all.computeIfAbsent(key, k -> new Together(k.owner, k.task, k.startedAt, k.completedAt, k.holder,
+                        new ArrayList<>())).steps.add(step);
+            }
+            return List.copyOf(all.values());
+        }
+    }
+
+    private static final List<Column<Together>> TASK = List.of(uuid("run_id", t -> t.owner.run().id()),
+            uuid("task_id", t -> t.task.id()), uuid("workspace_id", t -> t.owner.run().workspaceId()),
+            integer("attempt_of_run", t -> t.owner.attempt()));
+
+    /** Columns of each step. */
+    private static final List<Column<New>> STEP = List.of(uuid("id", n -> n.row().id()),
+            integer("task_attempt", n -> n.row().taskAttempt()), text("name", n -> n.row().spec().name()),
+            word("kind", n -> n.row().spec().kind().wire()), text("tool", n -> n.row().spec().tool()),
+            integer("position", n -> n.row().position()), integer("turn", n -> n.row().turn()),
+            integer("lane", n -> n.row().lane()), json("input", n -> n.row().spec().input()),
+            json("retry", n -> retry(n.row().spec().retry())),
+            bigint("timeout_ms", n -> n.row().spec().timeout().toMillis()));
+
     /** Inserts plain rows that are not completed. */
-    static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
+    static final RowSetStatement<Together> INSERT_PLAIN = new RowSetStatement<>("keelson_steps_planned", """
             insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
                 position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, deliveries, lease_epoch, started_at,
                 created_at)
-            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, %s,
-                timeout_ms, s.state, s.state, s.claims, s.claims, s.claims, started_at, {now}
-              from {rows} cross join lateral (
-                select case when started_at is null then 'pending' else 'running' end, (started_at is not null)::integer)
-                    as s (state, claims)""".formatted(RETRY),
-            Column.joined(PLANNED, List.of(time("started_at", n -> n.row().startedAt()))));
+            select s.id, run_id, task_id, workspace_id, attempt_of_run, s.task_attempt, s.name, s.kind, s.tool, s.position, s.turn,
+                s.lane, s.input, s.retry, s.timeout_ms, b.state, b.state, b.claims, b.claims, b.claims, s.started_at, {now}
+              from {rows} cross join lateral unnest(u.steps) as s cross join lateral (
+                select case when s.started_at is null then 'pending' else 'running' end, (s.started_at is not null)::integer)
+                    as b (state, claims)""",
+            Column.joined(TASK, List.of(rows("steps", "task_step_planned",
+                    Column.joined(STEP, List.of(time("started_at", n -> n.row().startedAt()))), Together::steps))));
+
+    /** Inserts completed plain rows. A run that ends in its first commit has such rows. */
+    static final RowSetStatement<Together> INSERT_COMPLETED = new RowSetStatement<>("keelson_steps_completed", """
+            insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
+                position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, deliveries, lease_epoch,
+                result_epoch, tokens, cost, started_at, completed_at, output, completed_by, result_input, output_hash, model,
+                usage, created_at)
+            select s.id, run_id, task_id, workspace_id, attempt_of_run, s.task_attempt, s.name, s.kind, s.tool, s.position, s.turn,
+                s.lane, s.input, s.retry, s.timeout_ms, 'completed', 'terminal', 1, 1, 1, 1, coalesce(s.tokens, 0),
+                coalesce(s.cost, 0), started_at, completed_at, s.output, completed_by, s.result_input, s.output_hash,
+                s.model, s.usage, {now}
+              from {rows} cross join lateral unnest(u.steps) as s""",
+            Column.joined(TASK, List.of(time("started_at", Together::startedAt),
+                    time("completed_at", Together::completedAt), text("completed_by", Together::holder),
+                    rows("steps", "task_step_completed", Column.joined(STEP, List.of(
+                            bigint("tokens", n -> n.row().tokens() == 0 ? null : n.row().tokens()),
+                            money("cost", n -> n.row().cost().signum() == 0 ? null : n.row().cost()),
+                            json("output", n -> n.step.output),
+                            json("result_input", n -> n.step.of(StepResult::input)),
+                            bigint("output_hash", n -> n.step.of(StepResult::outputHash)),
+                            text("model", n -> n.step.of(StepResult::model)),
+                            json("usage", n -> n.step.usage()))), Together::steps))));
 
     static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_step_change", "id",
             """
@@ -255,6 +315,15 @@ final class StepsTable {
     private static @Nullable String gate(StepRow row) {
         CallGate gate = row.gate();
         return gate == null ? null : gate.text();
+    }
+
+    /** Whether {@link #INSERT_COMPLETED} writes the same as {@link #INSERT}: the step was completed by its first try, is not a call and has no worst case. */
+    static boolean completed(New step) {
+        StepRow row = step.row();
+        return row.state() == StepState.COMPLETED && row.resultEpoch() == 1 && faultless(step.step, 1)
+                && row.callEffect() == null && row.spec().worstCase() == null && row.gate() == null
+                && row.metered() == null && row.kept() == null && row.callResult() == null && row.caller() == null
+                && row.deferredSince() == null && row.deferredFor() == null;
     }
 
     /** Whether {@link #INSERT_PLAIN} writes the same as {@link #INSERT}: the step is untouched, or at its first try, and neither a call nor with a worst case. */

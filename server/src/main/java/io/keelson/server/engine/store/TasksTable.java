@@ -33,6 +33,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -62,6 +63,20 @@ final class TasksTable {
     record New(Owner owner, Changed task) {
         TaskRow row() {
             return task.row;
+        }
+
+        /**
+         * The outcome of a run with this task alone, as {@link RunsTable#UPDATE} computes it. Empty for a task of the engine and for a
+         * reused result.
+         */
+        Optional<String> outcome() {
+            TaskRow row = task.row;
+            if (row.key().startsWith(".") || row.group() != null || row.superseded() || row.reusedFrom() != null
+                    || owner.attempt() != owner.run().attempt()) {
+                return Optional.empty();
+            }
+            return Optional
+                    .of(row.state() == TaskState.COMPLETED ? OutputSummary.ofRun(task.summary) : row.state().wire());
         }
     }
 

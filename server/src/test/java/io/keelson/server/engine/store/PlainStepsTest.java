@@ -35,6 +35,8 @@ class PlainStepsTest {
     private static final UUID RUN = new UUID(5, 5);
     private static final Instant THEN = Instant.parse("2026-01-01T00:00:01Z");
 
+    private static final String GONE = "delete from task_steps where name = 'one'";
+
     private static World world;
     private static RunView view;
     private static StepRow one;
@@ -144,11 +146,33 @@ class PlainStepsTest {
         }, CLAIMED)) {
             StepsTable.New row = created(values);
             if (StepsTable.plain(row)) {
-                String gone = "delete from task_steps where name = 'one'";
-                assertThat(written(gone, StepsTable.INSERT_PLAIN, row))
-                        .isEqualTo(written(gone, StepsTable.INSERT, row));
+                assertThat(written(GONE, StepsTable.INSERT_PLAIN, together(row)))
+                        .isEqualTo(written(GONE, StepsTable.INSERT, row));
             }
         }
+    }
+
+    @Test
+    void insertsOfCompletedStepsWriteAllColumns() throws SQLException {
+        int completed = 0;
+        for (Consumer<Values> values : withVariants(COMPLETED, CHARGED, CONTINUED)) {
+            StepsTable.New row = created(values);
+            if (StepsTable.completed(row)) {
+                completed++;
+                assertThat(written(GONE, StepsTable.INSERT_COMPLETED, together(row)))
+                        .isEqualTo(written(GONE, StepsTable.INSERT, row));
+            }
+        }
+        assertThat(completed).isGreaterThan(20);
+    }
+
+    /** Steps of one task that have not the same start, end and holder are apart. */
+    @Test
+    void stepsTogetherHaveTheirTimesAndHolderInCommon() {
+        StepsTable.New completed = created(COMPLETED);
+        List<StepsTable.New> steps = List.of(completed, created(CONTINUED), created(COMPLETED),
+                created(COMPLETED.andThen(v -> v.completedAt = THEN.plusMillis(6))), created(CLAIMED));
+        assertThat(StepsTable.Together.of(steps)).extracting(each -> each.steps().size()).containsExactly(2, 1, 1, 1);
     }
 
     /** Over rows that differ in every column. */
@@ -252,6 +276,10 @@ class PlainStepsTest {
 
     private static StepsTable.New created(Consumer<Values> change) {
         return new StepsTable.New(new Owner(view.run(), 1), changed(change));
+    }
+
+    private static StepsTable.Together together(StepsTable.New step) {
+        return StepsTable.Together.of(List.of(step)).getFirst();
     }
 
     /** The step's row as the statement leaves it, or the SQLSTATE of its refusal. */

@@ -7,12 +7,14 @@ import io.keelson.server.base.db.DatabaseUrl;
 import io.keelson.server.base.db.Migrations;
 import io.keelson.server.base.db.TestDatabase;
 import io.keelson.server.engine.store.queue.LeaseHeartbeats;
+import io.keelson.server.engine.store.sql.Column;
 import io.keelson.server.engine.store.sql.RowSetStatement;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -243,13 +245,13 @@ class PrescribedTablesTest {
 
     /** A set statement sends its rows in the very form of the row type that the migrations make. */
     @ParameterizedTest
-    @MethodSource("statements")
-    void rowType(RowSetStatement<?> statement) {
+    @MethodSource("rowTypes")
+    void rowType(RowType type) {
         assertThat(query("""
-                select a.attname || ' ' || t.typname
+                select a.attname || ' ' || regexp_replace(t.typname, '^_(.*)', '\\1[]')
                   from pg_type row join pg_attribute a on a.attrelid = row.typrelid join pg_type t on t.oid = a.atttypid
-                 where row.typname = ? order by a.attnum""", statement.rowType()))
-                .isEqualTo(statement.columns().stream().map(c -> c.name() + " " + c.type().sql()).toList());
+                 where row.typname = ? order by a.attnum""", type.name))
+                .isEqualTo(type.columns.stream().map(c -> c.name() + " " + c.sqlType()).toList());
     }
 
     /**
@@ -257,19 +259,19 @@ class PrescribedTablesTest {
      * use its types beside a newer one: a statement with other columns needs a type of another name.
      */
     @ParameterizedTest
-    @MethodSource("statements")
-    void definitionOfTheRowType(RowSetStatement<?> statement) throws IOException {
-        Pattern definition = Pattern.compile("create type " + statement.rowType() + " as \\(([^;]*)\\);");
+    @MethodSource("rowTypes")
+    void definitionOfTheRowType(RowType type) throws IOException {
+        Pattern definition = Pattern.compile("create type " + type.name + " as \\(([^;]*)\\);");
         List<Path> files;
         try (Stream<Path> all = Files.list(SCHEMA)) {
             files = all.filter(file -> definition.matcher(read(file)).find()).toList();
         }
-        assertThat(files).as("create type " + statement.rowType()).hasSize(1);
+        assertThat(files).as("create type " + type.name).hasSize(1);
         Path file = files.getFirst();
         String text = read(file);
         Matcher found = definition.matcher(text);
         found.find();
-        String attributes = statement.columns().stream().map(c -> c.name() + " " + c.type().sql())
+        String attributes = type.columns.stream().map(c -> c.name() + " " + c.sqlType())
                 .collect(Collectors.joining(", ")).replace("position ", "\"position\" ");
         String written = found.group(1).replaceAll("\\s+", " ");
         boolean released = Files.exists(RELEASED) && read(RELEASED).contains("  " + file.getFileName() + "\n");
@@ -291,7 +293,22 @@ class PrescribedTablesTest {
         }
     }
 
-    static Stream<RowSetStatement<?>> statements() {
+    /** A row type of the schema, and the columns that Java sends as its attributes. */
+    record RowType(String name, List<? extends Column<?>> columns) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    static Stream<RowType> rowTypes() {
+        return statements().flatMap(statement -> Stream.concat(
+                Stream.of(new RowType(statement.rowType(), statement.columns())),
+                statement.columns().stream().map(Column::rows).filter(Objects::nonNull)
+                        .map(rows -> new RowType(rows.rowType(), rows.columns()))));
+    }
+
+    private static Stream<RowSetStatement<?>> statements() {
         return Stream.of(RunsTable.class, TasksTable.class, StepsTable.class, AgentsTable.class, AttemptsTable.class,
                 DependenciesTable.class, EventPacksTable.class, ResultsTable.class, QueueTable.class, TimersTable.class,
                 ArtifactsTable.class, TicketsTable.class, Leases.class, LeaseHeartbeats.class, BoardTable.class,

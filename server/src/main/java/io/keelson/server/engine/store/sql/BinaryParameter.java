@@ -2,6 +2,7 @@ package io.keelson.server.engine.store.sql;
 
 import io.keelson.server.base.db.DbClock;
 import io.keelson.server.engine.store.sql.Column.Element;
+import io.keelson.server.engine.store.sql.Column.RowArray;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -11,6 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.core.TypeInfo;
 import org.postgresql.jdbc.PgConnection;
 import org.postgresql.util.PGBinaryObject;
 import org.postgresql.util.PGobject;
@@ -36,13 +38,7 @@ public final class BinaryParameter extends PGobject implements PGBinaryObject {
 
     private BinaryParameter(String elementType, int elementOid, int count, int capacity) {
         this("_" + elementType, new BinaryOut(20 + capacity), 0);
-        out.int4(count == 0 ? 0 : 1);
-        out.int4(0);
-        out.int4(elementOid);
-        if (count > 0) {
-            out.int4(count);
-            out.int4(1);
-        }
+        arrayOf(elementOid, count);
     }
 
     public static void bind(PreparedStatement statement, int position, Collection<?> values, Element type)
@@ -64,18 +60,31 @@ public final class BinaryParameter extends PGobject implements PGBinaryObject {
     /** Binds rows of a row type whose attributes are the columns, in their order. */
     static <T> void bind(PreparedStatement statement, int position, String rowType, List<Column<T>> columns,
             Collection<? extends T> rows) throws SQLException {
-        PgConnection connection = statement.getConnection().unwrap(PgConnection.class);
-        int oid = connection.getTypeInfo().getPGType(rowType);
-        BinaryParameter array = new BinaryParameter(rowType, oid, rows.size(), rows.size() * BYTES_PER_ROW);
-        rows.forEach(row -> array.row(columns, row));
+        TypeInfo types = statement.getConnection().unwrap(PgConnection.class).getTypeInfo();
+        BinaryParameter array = new BinaryParameter(rowType, types.getPGType(rowType), rows.size(),
+                rows.size() * BYTES_PER_ROW);
+        for (T row : rows) {
+            array.row(columns, row, types);
+        }
         array.bind(statement, position);
+    }
+
+    /** Binds the rows within a row as a parameter of its own. */
+    private static <T, S> void bindRows(PreparedStatement statement, int position, RowArray<T, S> rows, T row)
+            throws SQLException {
+        bind(statement, position, rows.rowType(), rows.columns(), rows.of().apply(row));
     }
 
     /** Binds the columns of one row, the first at that position; returns the position after the last. */
     static <T> int bindRow(PreparedStatement statement, int first, List<Column<T>> columns, T row) throws SQLException {
         int position = first;
         for (Column<T> column : columns) {
-            bindValue(statement, position++, column.type(), column.value().apply(row));
+            if (column.rows() == null) {
+                bindValue(statement, position, column.type(), column.value().apply(row));
+            } else {
+                bindRows(statement, position, column.rows(), row);
+            }
+            position++;
         }
         return position;
     }
@@ -103,16 +112,53 @@ public final class BinaryParameter extends PGobject implements PGBinaryObject {
     }
 
     /** A row as an element: with its length before it. */
-    private <T> void row(List<Column<T>> columns, T row) {
-        int start = out.size();
-        out.int4(0);
+    private <T> void row(List<Column<T>> columns, T row, TypeInfo types) throws SQLException {
+        int beginning = sized();
         out.int4(columns.size());
         for (Column<T> column : columns) {
-            out.int4(column.type().oid());
-            @Nullable Object value = column.value().apply(row);
-            out.value(column.type(), value);
+            if (column.rows() == null) {
+                out.int4(column.type().oid());
+                @Nullable Object value = column.value().apply(row);
+                out.value(column.type(), value);
+            } else {
+                rows(column.rows(), row, types);
+            }
         }
-        out.int4At(start, out.size() - start - 4);
+        endSized(beginning);
+    }
+
+    /** Rows within a row, as a field. */
+    private <T, S> void rows(RowArray<T, S> rows, T row, TypeInfo types) throws SQLException {
+        out.int4(types.getPGType("_" + rows.rowType()));
+        Collection<S> inner = rows.of().apply(row);
+        int beginning = sized();
+        arrayOf(types.getPGType(rows.rowType()), inner.size());
+        for (S each : inner) {
+            row(rows.columns(), each, types);
+        }
+        endSized(beginning);
+    }
+
+    /** The header before the elements of an array. */
+    private void arrayOf(int elementOid, int count) {
+        out.int4(count == 0 ? 0 : 1);
+        out.int4(0);
+        out.int4(elementOid);
+        if (count > 0) {
+            out.int4(count);
+            out.int4(1);
+        }
+    }
+
+    /** Leaves room for a length; returns its place. */
+    private int sized() {
+        int place = out.size();
+        out.int4(0);
+        return place;
+    }
+
+    private void endSized(int place) {
+        out.int4At(place, out.size() - place - Integer.BYTES);
     }
 
     private void bind(PreparedStatement statement, int position) throws SQLException {

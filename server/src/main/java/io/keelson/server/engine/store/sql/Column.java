@@ -3,6 +3,7 @@ package io.keelson.server.engine.store.sql;
 import io.keelson.core.decide.StoredField;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -17,12 +18,18 @@ import org.jspecify.annotations.Nullable;
  * One column of the rows that a {@link RowSetStatement} takes.
  *
  * @param type of an element
+ * @param rows the row type of a value with rows; null for a plain value
  */
-public record Column<T>(String name, Element type, Function<T, @Nullable Object> value) {
+public record Column<T>(String name, Element type, Function<T, @Nullable Object> value, @Nullable RowArray<T, ?> rows) {
 
-    /** The type of a column; a value is a UUID, String, Integer, Long, Double, BigDecimal, Boolean or Instant. */
+    /**
+     * The type of a column; a value is a UUID, String, Integer, Long, Double, BigDecimal, Boolean or Instant, or of
+     * {@link #ROWS} a collection of rows.
+     */
     public enum Element {
-        UUID(2950), TEXT(25), JSONB(3802), INT4(23), INT8(20), FLOAT8(701), NUMERIC(1700), BOOL(16), TIMESTAMPTZ(1184);
+        UUID(2950), TEXT(25), JSONB(3802), INT4(23), INT8(20), FLOAT8(701), NUMERIC(1700), BOOL(16), TIMESTAMPTZ(1184),
+        /** An array of a row type of the schema. */
+        ROWS(0);
 
         private final int oid;
 
@@ -30,7 +37,7 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
             this.oid = oid;
         }
 
-        /** PostgreSQL's number of the type, the same everywhere. */
+        /** PostgreSQL's number of the type, the same everywhere; 0 for {@link #ROWS}. */
         int oid() {
             return oid;
         }
@@ -39,6 +46,22 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
         public String sql() {
             return name().toLowerCase(Locale.ROOT);
         }
+    }
+
+    /**
+     * The rows in a column.
+     *
+     * @param rowType the name of the row type; its attributes are the columns, in their order
+     */
+    public record RowArray<T, S>(String rowType, List<Column<S>> columns, Function<T, Collection<S>> of) {}
+
+    private Column(String name, Element type, Function<T, @Nullable Object> value) {
+        this(name, type, value, null);
+    }
+
+    /** The name of its type in SQL. */
+    public String sqlType() {
+        return rows == null ? type.sql() : rows.rowType + "[]";
     }
 
     private static final Map<Class<?>, Element> FIELDS = Map.of(Integer.class, Element.INT4, Boolean.class,
@@ -113,6 +136,12 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
 
     public static <T> Column<T> money(String name, Function<T, @Nullable BigDecimal> value) {
         return new Column<>(name, Element.NUMERIC, value::apply);
+    }
+
+    /** Rows within a row, of a row type of the schema. */
+    public static <T, S> Column<T> rows(String name, String rowType, List<Column<S>> columns,
+            Function<T, Collection<S>> rows) {
+        return new Column<>(name, Element.ROWS, rows::apply, new RowArray<>(rowType, columns, rows));
     }
 
     public static <T> Column<T> flag(String name, Function<T, @Nullable Boolean> value) {

@@ -52,7 +52,7 @@ public final class RowSetStatement<T> {
         PLACE.matcher(template).results().forEach(place -> places.add(place.group(1)));
         this.sql = sql(template, "unnest(?::" + rowType + "[]) as u");
         this.sqlOfOne =
-                sql(template, columns.stream().map(column -> "?::" + column.type().sql() + " as " + column.name())
+                sql(template, columns.stream().map(column -> "?::" + column.sqlType() + " as " + column.name())
                         .collect(Collectors.joining(", ", "(select ", ") as u")));
     }
 
