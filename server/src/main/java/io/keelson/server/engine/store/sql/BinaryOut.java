@@ -71,6 +71,7 @@ final class BinaryOut {
                 int4(8);
                 time((Instant) value);
             }
+            case ROWS -> throw new IllegalArgumentException("Rows are encoded by their columns");
         }
     }
 
