@@ -39,6 +39,8 @@ final class DeliveryProcessor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DeliveryProcessor.class);
     private static final int BATCH_SIZE = 64;
     private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
+    /** Between polls while nothing is due and no trigger receives ends of runs. */
+    private static final Duration IDLE_INTERVAL = Duration.ofSeconds(15);
     private static final Duration RETRY_DELAY = Duration.ofSeconds(10);
     private static final Duration RETENTION_INTERVAL = Duration.ofMinutes(10);
 
@@ -53,7 +55,7 @@ final class DeliveryProcessor implements AutoCloseable {
     private final TriggerObserver observer;
     private final DecisionPace pace;
     private final Duration lease;
-    private final BackgroundTask task = BackgroundTask.every("triggers", POLL_INTERVAL, this::look);
+    private final BackgroundTask task = BackgroundTask.paced("triggers", POLL_INTERVAL, this::poll);
     private final BackgroundTask retention;
     private final BackgroundTask ends;
     /** Whether more deliveries may be due than one batch. Of the task's thread. */
@@ -72,7 +74,7 @@ final class DeliveryProcessor implements AutoCloseable {
         this.deliveries = deliveries;
         this.runs = runs;
         this.signals = signals;
-        this.ends = BackgroundTask.every("trigger run ends", POLL_INTERVAL, () -> deliver(history, ends));
+        this.ends = BackgroundTask.paced("trigger run ends", POLL_INTERVAL, () -> deliver(history, ends));
         this.gate = gate;
         this.replays = replays;
         this.history = history;
@@ -93,15 +95,35 @@ final class DeliveryProcessor implements AutoCloseable {
         task.nudge();
     }
 
+    /** Reads changed triggers soon, and decides deliveries. Returns at once. */
+    void triggersChanged() {
+        ends.nudge();
+        signal();
+    }
+
     List<BackgroundTask> tasks() {
         return List.of(task, retention, ends);
     }
 
-    private void deliver(DatabaseHistory history, RunEnds source) {
-        while (history.loss() == null && source.next() && !ends.isClosed()) {
-            LOG.debug("further ends of runs are delivered");
+    private Duration deliver(DatabaseHistory history, RunEnds source) {
+        RunEnds.Progress progress = RunEnds.Progress.MORE;
+        while (progress == RunEnds.Progress.MORE && history.loss() == null && !ends.isClosed()) {
+            progress = source.next();
+        }
+        if (progress == RunEnds.Progress.NO_RECEIVER) {
+            return IDLE_INTERVAL;
         }
         signal();
+        return POLL_INTERVAL;
+    }
+
+    /** Decides deliveries if some are due. The next poll is at the time at which others are. */
+    private Duration poll() throws InterruptedException {
+        Duration rest = deliveries.untilWork(IDLE_INTERVAL);
+        if (rest.isZero()) {
+            look();
+        }
+        return rest.compareTo(POLL_INTERVAL) < 0 ? POLL_INTERVAL : rest;
     }
 
     private void forget(int days) {

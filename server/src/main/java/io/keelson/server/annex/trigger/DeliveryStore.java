@@ -69,6 +69,12 @@ final class DeliveryStore {
                    and state = 'pending' and due_at <= (select clock_timestamp()) for update skip locked))
             returning\s""" + ROW.names());
 
+    private static final Sql UNTIL_WORK = Sql.of("""
+            select case when exists (select from trigger_replays) then 0
+                        else greatest(0, least(:most, coalesce((select ceil(extract(epoch from due_at - clock_timestamp()) * 1000)
+                              from trigger_deliveries where state = 'pending' order by due_at limit 1), :most)))
+                   end::bigint as millis""");
+
     /**
      * Decides nothing for a delivery that another server has decided; a delivery that was replayed since has another run. In the order of
      * {@link #ACCEPT}.
@@ -156,6 +162,12 @@ final class DeliveryStore {
                 .setTexts("bodies", first.stream().map(each -> each.event().body()).toList())
                 .setLongs("repeats", byKey.values().stream().map(each -> each.size() - 1L).toList())
                 .all(RecordColumns.of(Accepted.class));
+    }
+
+    /** The time until a delivery is due or a replay goes on, and at most the given one. */
+    Duration untilWork(Duration most) {
+        return Duration.ofMillis(database.withConnection(c -> UNTIL_WORK.on(c).set("most", most.toMillis())
+                .one(row -> row.getLong("millis"))));
     }
 
     /**

@@ -59,17 +59,24 @@ final class RunEnds {
         this.ids = ids;
     }
 
-    /** Continues up to the settled events, for at most one chunk; true when there is more. */
-    boolean next() {
+    /** The state after a chunk of events. */
+    enum Progress {
+        NO_RECEIVER, ALL_DELIVERED, MORE
+    }
+
+    /** Continues up to the settled events, for at most one chunk. */
+    Progress next() {
         List<Receiver> receivers =
                 database.withConnection(c -> RECEIVERS.on(c).all(RecordColumns.of(Receiver.class)));
         if (receivers.isEmpty()) {
-            return false;
+            return Progress.NO_RECEIVER;
         }
         long settled = database.withConnection(marks::look);
-        return settled >= 0 && database.inTransaction(c -> next(c, receivers, settled));
+        return settled >= 0 && database.inTransaction(c -> next(c, receivers, settled)) ? Progress.MORE
+                : Progress.ALL_DELIVERED;
     }
 
+    /** True if further events are settled. */
     private boolean next(Connection c, List<Receiver> receivers, long settled) throws SQLException {
         Long from = FROM.on(c).first(row -> row.getLong("last_id")).orElse(null);
         if (from == null || from >= settled) {

@@ -41,7 +41,7 @@ final class TriggerActions {
     private final KeyedTransaction keyed;
     private final Runnable signal;
 
-    /** @param signal has deliveries decided soon; returns at once */
+    /** @param signal has changed triggers read and deliveries decided soon; returns at once */
     TriggerActions(TriggerStore triggers, DeliveryStore deliveries, FlowGate gate, Replays replays,
             TriggerCheck check, Database database, Ids ids, KeyedTransaction keyed, Runnable signal) {
         this.triggers = triggers;
@@ -76,14 +76,17 @@ final class TriggerActions {
         UUID recipe = check.recipe(request.workspace(), body);
         UUID id = ids.next();
         Long runEndsFrom = triggers.runEndsFrom(body);
-        return keyed.answer(request, c -> switch (triggers.create(c, id, request.workspace(), body, recipe,
-                runEndsFrom, request.origin())) {
-            case NAME_TAKEN -> throw nameTaken();
-            case LIMIT_REACHED -> throw ApiProblem.of(ErrorCode.TRIGGERS_LIMIT_REACHED,
-                    "a workspace has at most " + TriggerStore.MAX_TRIGGERS + " triggers");
-            case DONE -> ApiResponse.created("/api/v1/triggers/" + id,
-                    triggers.find(c, request.workspace(), id).orElseThrow().document());
-        });
+        ApiResponse response =
+                keyed.answer(request, c -> switch (triggers.create(c, id, request.workspace(), body, recipe,
+                        runEndsFrom, request.origin())) {
+                    case NAME_TAKEN -> throw nameTaken();
+                    case LIMIT_REACHED -> throw ApiProblem.of(ErrorCode.TRIGGERS_LIMIT_REACHED,
+                            "a workspace has at most " + TriggerStore.MAX_TRIGGERS + " triggers");
+                    case DONE -> ApiResponse.created("/api/v1/triggers/" + id,
+                            triggers.find(c, request.workspace(), id).orElseThrow().document());
+                });
+        signal.run();
+        return response;
     }
 
     private static ApiProblem nameTaken() {
@@ -127,6 +130,7 @@ final class TriggerActions {
             }
             throw e;
         }
+        signal.run();
         return answer(trigger(request));
     }
 

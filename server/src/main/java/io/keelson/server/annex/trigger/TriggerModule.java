@@ -89,7 +89,8 @@ public final class TriggerModule implements ToolModule, InboxDecisions.Workspace
     public void addTo(Route.Table table, ApiParts api) {
         new TriggerActions(triggers, deliveries, gate, replays,
                 new TriggerCheck(expressions, parts.submissions().missions(), parts.secrets()), parts.database(),
-                parts.ids(), new KeyedTransaction(parts.database(), parts.keys()), processor::signal).addTo(table);
+                parts.ids(), new KeyedTransaction(parts.database(), parts.keys()), processor::triggersChanged)
+                .addTo(table);
         new EventActions(hooks, expressions, intake).addTo(table);
     }
 
