@@ -164,7 +164,7 @@ final class DeliveryStore {
                 .all(RecordColumns.of(Accepted.class));
     }
 
-    /** The time until a delivery is due or a replay goes on, and at most the given one. */
+    /** The time until a delivery is due or a replay continues, and at most the given one. */
     Duration untilWork(Duration most) {
         return Duration.ofMillis(database.withConnection(c -> UNTIL_WORK.on(c).set("most", most.toMillis())
                 .one(row -> row.getLong("millis"))));
