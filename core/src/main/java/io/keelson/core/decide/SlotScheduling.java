@@ -308,7 +308,7 @@ final class SlotScheduling {
         }
     }
 
-    /** The worker that has reported the step before holds the lane on. Returns the end of its lease. */
+    /** Leaves the lane to the worker of the reported step. Returns the end of its lease. */
     private static Instant passLane(Decision d, StepRow step, Duration lease) {
         StepRow before = d.reported;
         LaneLease kept = d.left;

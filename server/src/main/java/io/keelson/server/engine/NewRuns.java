@@ -142,7 +142,7 @@ final class NewRuns {
         };
     }
 
-    static Throwable cause(Throwable failure) {
+    private static Throwable cause(Throwable failure) {
         return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 }

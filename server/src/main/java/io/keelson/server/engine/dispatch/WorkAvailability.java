@@ -86,7 +86,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
             }
         }
 
-        /** Begins a search. Returns for how many items, at most; 0 if there is none to find. Steps of the offer need other slots. */
+        /** Begins a search. Returns the maximum number of its items; 0 if none are queued. Steps of the offer have other slots. */
         int seek() {
             lock.lock();
             try {

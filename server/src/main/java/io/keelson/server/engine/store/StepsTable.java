@@ -77,16 +77,20 @@ final class StepsTable {
         }
     }
 
-    private static final List<Column<New>> PLANNED = List.of(uuid("id", n -> n.row().id()),
-            uuid("run_id", n -> n.owner.run().id()), uuid("task_id", n -> n.row().task().id()),
-            uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt_of_run", n -> n.owner.attempt()),
-            integer("task_attempt", n -> n.row().taskAttempt()), text("name", n -> n.row().spec().name()),
-            word("kind", n -> n.row().spec().kind().wire()),
+    private static final Column<New> ID = uuid("id", n -> n.row().id());
+
+    /** Columns of the plan, without columns of the task. */
+    private static final List<Column<New>> PLAN = List.of(integer("task_attempt", n -> n.row().taskAttempt()),
+            text("name", n -> n.row().spec().name()), word("kind", n -> n.row().spec().kind().wire()),
             text("tool", n -> n.row().spec().tool()), integer("position", n -> n.row().position()),
             integer("turn", n -> n.row().turn()), integer("lane", n -> n.row().lane()),
-            json("input", n -> n.row().spec().input()),
-            json("retry", n -> retry(n.row().spec().retry())),
+            json("input", n -> n.row().spec().input()), json("retry", n -> retry(n.row().spec().retry())),
             bigint("timeout_ms", n -> n.row().spec().timeout().toMillis()));
+
+    private static final List<Column<New>> PLANNED = Column.joined(List.of(ID,
+            uuid("run_id", n -> n.owner.run().id()), uuid("task_id", n -> n.row().task().id()),
+            uuid("workspace_id", n -> n.owner.run().workspaceId()),
+            integer("attempt_of_run", n -> n.owner.attempt())), PLAN);
 
     static final RowSetStatement<New> INSERT = new RowSetStatement<>("keelson_step_new", """
             insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
@@ -154,13 +158,7 @@ final class StepsTable {
             integer("attempt_of_run", t -> t.owner.attempt()));
 
     /** Columns of each step. */
-    private static final List<Column<New>> STEP = List.of(uuid("id", n -> n.row().id()),
-            integer("task_attempt", n -> n.row().taskAttempt()), text("name", n -> n.row().spec().name()),
-            word("kind", n -> n.row().spec().kind().wire()), text("tool", n -> n.row().spec().tool()),
-            integer("position", n -> n.row().position()), integer("turn", n -> n.row().turn()),
-            integer("lane", n -> n.row().lane()), json("input", n -> n.row().spec().input()),
-            json("retry", n -> retry(n.row().spec().retry())),
-            bigint("timeout_ms", n -> n.row().spec().timeout().toMillis()));
+    private static final List<Column<New>> STEP = Column.joined(List.of(ID), PLAN);
 
     /** Inserts plain rows that are not completed. */
     static final RowSetStatement<Together> INSERT_PLAIN = new RowSetStatement<>("keelson_steps_planned", """
