@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** kill -9 during work, on the embedded database: no step is lost or done twice, and no process is left behind. */
 @ExtendWith(Breadth.InFailures.class)
-@Timeout(value = 20, unit = TimeUnit.MINUTES)
+@Timeout(value = 60, unit = TimeUnit.MINUTES)
 class KillTest {
     private static final int TASKS = 200;
     private static final int KILLS = Breadth.of(1, 50);
@@ -37,41 +37,51 @@ class KillTest {
     private static final int CHAINED_STEPS = 12;
     private static final long SEED = Long.getLong("keelson.kill.seed", 1 + Breadth.part());
     private static final Map<String, String> QUICK = Map.of("KEELSON_LEASE_SECONDS", "2");
+    /** Fewer slots than runs, which are queued therefore. */
+    private static final Map<String, String> NARROW =
+            Map.of("KEELSON_LEASE_SECONDS", "2", "KEELSON_EXECUTOR_SLOTS", "2");
+    /** Runs that are created after each start. */
+    private static final int QUEUED = 20;
 
     @TempDir
     Path folder;
 
     @Test
     void runSurvivesKillsAtRandomMoments() throws Exception {
-        survives(mission(), 3 * TASKS, KILLS, 20);
+        survives(mission(), 3 * TASKS, KILLS, 20, QUICK, 0);
     }
 
-    /** Kills between the execution and the report of steps: unreported steps are executed again. */
+    /** Kills between the execution and the report of steps: unreported steps are executed again. Beside the run, others are queued. */
     @Test
     @Breadth.InPart(6)
-    void runOfChainsSurvivesKillsAtRandomMoments() throws Exception {
-        survives(chains(), CHAINED_TASKS * CHAINED_STEPS, KILLS_OF_CHAINS, Breadth.of(60, CHAINED_STEPS));
+    void runsOfChainsSurviveKillsAtRandomMoments() throws Exception {
+        survives(chains(), CHAINED_TASKS * CHAINED_STEPS, KILLS_OF_CHAINS, Breadth.of(60, CHAINED_STEPS), NARROW,
+                QUEUED);
     }
 
-    private void survives(Mission mission, int steps, int kills, int between) throws Exception {
+    private void survives(Mission mission, int steps, int kills, int between, Map<String, String> settings, int queued)
+            throws Exception {
         Random random = new Random(SEED);
         String run = null;
         int before = 0;
+        QueuedRuns others = new QueuedRuns();
         for (int kill = 0; kill < kills; kill++) {
-            ServerProcess server = ServerProcess.start(folder, QUICK);
+            ServerProcess server = ServerProcess.start(folder, settings);
             if (run == null) {
                 run = server.client().runs().create(RunRequest.of(mission.toJson()).start()).id();
             }
+            others.create(server.client(), queued);
             int enough = server.client().runs().get(run).stepsCompleted() + 1 + random.nextInt(between);
             awaitSteps(server.client(), run, enough);
             before += server.client().runs().get(run).ended() ? 0 : 1;
             server.kill();
         }
         System.out.printf("random kills: seed %d, %d kills, %d before the end of the run%n", SEED, kills, before);
-        try (ServerProcess server = ServerProcess.start(folder, QUICK)) {
+        try (ServerProcess server = ServerProcess.start(folder, settings)) {
             Run ended = server.client().runs().awaitEnd(run, Duration.ofMinutes(3));
             assertThat(ended.state()).as("seed %s, %s kills", SEED, kills).isEqualTo("completed");
             assertSound(server.client(), run, steps);
+            assertSound(server.client(), others, queued);
         }
         assertThat(leftBehind()).as("PostgreSQL left behind").isEmpty();
     }
@@ -115,7 +125,19 @@ class KillTest {
         return mission;
     }
 
-    private static void assertSound(Keelson client, String run, int expected) {
+    private static void assertSound(Keelson client, QueuedRuns others, int created)
+            throws InterruptedException {
+        List<String> ids = others.ids();
+        int early = 0;
+        for (String id : ids) {
+            assertThat(client.runs().awaitEnd(id, Duration.ofMinutes(3)).state()).isEqualTo("completed");
+            early += QueuedRuns.isOfOneCommit(assertSound(client, id, QueuedRuns.STEPS)) ? 1 : 0;
+        }
+        System.out.printf("queued runs: %d, of which %d have one commit behind their creation%n", ids.size(), early);
+        assertThat(early).isGreaterThanOrEqualTo(Math.min(1, created));
+    }
+
+    private static List<Event> assertSound(Keelson client, String run, int expected) {
         List<Step> steps = client.runs().steps(run);
         assertThat(steps).hasSize(expected).allMatch(step -> step.state().equals("completed"));
         List<Event> events = new ArrayList<>();
@@ -133,6 +155,7 @@ class KillTest {
         }
         assertThat(ends).hasSize(expected);
         assertThat(ends.values()).as("each step has exactly one result").containsOnly(1);
+        return events;
     }
 
     private static List<Event> page(Keelson client, String run, long after) {
