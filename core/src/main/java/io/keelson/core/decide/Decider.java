@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides commands on a run. Deterministic: no clock, no random, no I/O, no threads. Reply and changes follow from the
@@ -75,6 +76,13 @@ public final class Decider {
         TaskRow found = view.task(task);
         Decision d = new Decision(view, new ChangeSet(), Instant.EPOCH, () -> task, capacity, funds, Actor.SYSTEM);
         return found == null ? List.of() : Chains.ofUnclaimed(d, found);
+    }
+
+    /** Whether the claim would give that step for the first time. */
+    public static boolean waits(RunView view, Command.Claim claim, @Nullable UUID step) {
+        TaskRow task = view.task(claim.taskId());
+        StepRow queued = task == null ? null : SlotScheduling.queuedStep(task, claim.lane());
+        return queued != null && queued.id().equals(step) && queued.leaseEpoch == 0;
     }
 
     private static Reply decideOne(Decision d, Command command) {

@@ -98,7 +98,7 @@ final class QueuedChains {
         List<StepExecution> following = steps.stream().skip(1).map(each -> first.followedBy(run, each)).toList();
         underWay.add(new Lane(first.taskId(), 0));
         executor.startNew(first, following, false, new Claim(new Command.Claim(run.id(), first.taskId(), 0, holder,
-                lease, Actor.agent(holder)), first.tool()));
+                lease, Actor.agent(holder)), first));
     }
 
     /** The claims of the other candidates have been answered. */
@@ -111,27 +111,32 @@ final class QueuedChains {
     /** The claim of a lane that is executed. */
     private final class Claim implements ChainReports.Opening {
         private final Command.Claim command;
-        private final String tool;
+        private final StepExecution first;
 
-        private Claim(Command.Claim command, String tool) {
+        private Claim(Command.Claim command, StepExecution first) {
             this.command = command;
-            this.tool = tool;
+            this.first = first;
         }
 
         @Override
         public CompletableFuture<Reply> commit(@Nullable Command report) {
-            Draft.Replies replies = committer.submitOwn(command, new Executed(List.of(), tool, report));
+            Draft.Replies replies = submit(report);
             return replies.creation().thenCompose(claimed -> {
                 ended(claimed, null);
                 return report == null ? replies.creation() : replies.report();
             }).exceptionallyCompose(refusal -> withoutReport(report, refusal));
         }
 
+        private Draft.Replies submit(@Nullable Command report) {
+            return committer.submitOwn(command,
+                    new Executed(List.of(), first.tool(), report, first.stepId()));
+        }
+
         /** The database may refuse the report: the lane is claimed without it, and its steps are executed again. */
         private CompletableFuture<Reply> withoutReport(@Nullable Command report, Throwable refusal) {
             CompletableFuture<Reply> claimed = report == null || NewRuns.isFinal(refusal)
                     ? CompletableFuture.failedFuture(refusal)
-                    : committer.submitOwn(command);
+                    : submit(null).creation();
             return claimed.handle((reply, again) -> {
                 ended(reply, again);
                 return Reply.UNCHANGED;

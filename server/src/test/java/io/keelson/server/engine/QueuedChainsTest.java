@@ -3,8 +3,10 @@ package io.keelson.server.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.Breadth;
+import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
 import io.keelson.server.engine.tool.SlotKind;
 import java.nio.file.Path;
 import java.sql.Statement;
@@ -189,6 +191,31 @@ class QueuedChainsTest {
         gate.open.release();
         node(LATE, 8);
         nodes.awaitState(run, "completed");
+    }
+
+    /** Steps behind one that another node has reported meanwhile were executed with an output that is not recorded. */
+    @Test
+    void stepsBehindAStepOfAnotherNodeAreExecutedAgain() throws Exception {
+        node(LATE, 8);
+        UUID run = queued("{name: one, tool: noop, input: {output: own}}, "
+                + "{name: two, tool: echo, input: {said: \"${ .steps.one.output }\"}}, {name: three, tool: test.gate}");
+        gate.awaitEntered(1);
+        UUID task = id("tasks", run, "true");
+        UUID one = id("steps", run, "name = 'one'");
+        Actor other = Actor.agent("other");
+        assertThat(accepting.submit(new Command.Claim(run, task, 0, "other", HOUR, other)).join())
+                .isInstanceOf(Reply.Claimed.class);
+        assertThat(accepting.submit(new Command.Complete(run, one, 1, Result.of("\"other\""), null, other)).join())
+                .isEqualTo(Reply.CHANGED);
+        gate.open.release(2);
+        nodes.awaitState(run, "completed");
+        assertThat(nodes.text("select output ->> 'said' from orchestration_steps where name = 'two' and run_id = '"
+                + run + "'")).isEqualTo("other");
+    }
+
+    private UUID id(String rows, UUID run, String condition) {
+        return UUID.fromString(nodes.text("select id from orchestration_" + rows + " where run_id = '" + run
+                + "' and " + condition));
     }
 
     /** A constraint of the database refuses the report: the lane is claimed without it, and its steps are executed again. */

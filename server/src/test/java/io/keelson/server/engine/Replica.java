@@ -83,7 +83,7 @@ final class Replica implements BatchListener, AutoCloseable {
             for (int i = 0; i < committed.commands().size(); i++) {
                 BatchListener.FirstSteps executed = committed.executed().get(i);
                 pending.add(new PendingCommand(committed.commands().get(i), null, executed == null ? null
-                        : new Executed(executed.ids(), executed.tool(), executed.report())));
+                        : new Executed(executed.ids(), executed.tool(), executed.report(), null)));
             }
             new BatchCommit(store, views, this::next, this, time, () -> story.prices(), List.of()).run(connection,
                     CreditSlots.only(0), pending);

@@ -282,6 +282,9 @@ public final class BatchCommit {
             }
         } else if (view == null) {
             pending.failure = new Commands.RunNotFound();
+        } else if (pending.executed != null && pending.command instanceof Command.Claim claim
+                && !Decider.waits(view, claim, pending.executed.first())) {
+            pending.reply = Reply.rejected("NOT_CLAIMABLE", "the executed step does not wait for its first claim");
         } else {
             pending.reply = Decider.decide(view, pending.command, changes, commitContext.now, ids, capacity,
                     commitContext.funds);

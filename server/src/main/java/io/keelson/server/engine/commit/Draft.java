@@ -65,7 +65,7 @@ public final class Draft {
      * @param report null if no step has ended
      */
     public Replies commit(String tool, @Nullable Command report) {
-        return committer.submit(create, key, new Executed(List.copyOf(ids), tool, report));
+        return committer.submit(create, key, new Executed(List.copyOf(ids), tool, report, null));
     }
 
     /** Creates the run without its executed steps, which are executed again. */

@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param ids the ids that the draft of a new run has drawn, in their order
  * @param tool of the first step, which has a slot of this node
  * @param report of the ended steps; null if absent
+ * @param first the step that the claim must give for the first time; null for a creation
  */
-public record Executed(List<UUID> ids, String tool, @Nullable Command report) {
+public record Executed(List<UUID> ids, String tool, @Nullable Command report, @Nullable UUID first) {
 
     /** The draft's ids, so that each step has the id of its execution, and then others. */
     Ids ids(Ids others) {
