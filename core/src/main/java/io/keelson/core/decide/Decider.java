@@ -56,10 +56,12 @@ public final class Decider {
             Decision d = new Decision(view, changes, now, ids, capacity, funds, report.actor());
             d.yields = chain.yields() && taken.size() == last;
             d.follower = taken.size() == last ? null : chain.reports().get(taken.size() + 1).stepId();
-            Reply reply = decideOne(d, report);
+            Reply reply = chain.held() && Steps.isHeldByOther(d, report)
+                    ? Reply.rejected("STALE_LEASE", "another worker holds the step")
+                    : decideOne(d, report);
             if (!reply.equals(Reply.CHANGED) && !(reply instanceof Reply.Duplicate)
                     && !(reply instanceof Reply.Claimed)) {
-                break;
+                return new Reply.Taken(taken, reply);
             }
             taken.add(reply);
         }

@@ -375,6 +375,12 @@ final class Steps {
         }
     }
 
+    /** Whether the step is leased, and not to the reporter. */
+    static boolean isHeldByOther(Decision d, Command.Report report) {
+        StepRow step = d.view.steps.get(report.stepId());
+        return step != null && step.isHeld() && !Objects.equals(step.holder, report.actor().id());
+    }
+
     /** The refusal of a report; null if the epoch's holder may report (races 4–6: the epoch decides). */
     private static @Nullable Reply fence(@Nullable StepRow step, int epoch) {
         if (step == null) {

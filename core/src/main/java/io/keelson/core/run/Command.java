@@ -413,8 +413,14 @@ public sealed interface Command {
      *
      * @param reports of consecutive steps; all but the last are {@link Complete}
      * @param yields whether the lane goes behind waiting work of others after the last report
+     * @param held whether the actor must hold each step: the epoch that a holder expects of a following step may be another holder's
      */
-    record CompleteChain(UUID runId, List<Report> reports, boolean yields, Actor actor) implements Command {
+    record CompleteChain(UUID runId, List<Report> reports, boolean yields, boolean held, Actor actor)
+            implements Command {
+        public CompleteChain(UUID runId, List<Report> reports, boolean yields, Actor actor) {
+            this(runId, reports, yields, false, actor);
+        }
+
         public CompleteChain {
             reports = List.copyOf(reports);
             if (reports.isEmpty() || !reports.subList(0, reports.size() - 1).stream()

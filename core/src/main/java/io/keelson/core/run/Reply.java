@@ -30,8 +30,13 @@ public sealed interface Reply {
      * Reports of a chain are recorded, now or before.
      *
      * @param replies to the recorded reports, which are the first of the chain
+     * @param refusal the reply to the report behind them; null if all are recorded
      */
-    record Taken(List<Reply> replies) implements Reply {
+    record Taken(List<Reply> replies, @Nullable Reply refusal) implements Reply {
+        public Taken(List<Reply> replies) {
+            this(replies, null);
+        }
+
         public Taken {
             replies = List.copyOf(replies);
         }

@@ -138,7 +138,8 @@ final class RemoteWorker {
 
     /** The answer to a result may bear the next step of the task, and so may the answer to its repetition. */
     private void continueWith(RunRows rows, Reply all) {
-        Reply reply = all instanceof Reply.Taken(List<Reply> replies) && !replies.isEmpty() ? replies.getLast() : all;
+        Reply reply =
+                all instanceof Reply.Taken(List<Reply> replies, _) && !replies.isEmpty() ? replies.getLast() : all;
         Held next = reply instanceof Reply.Claimed(StepAssignment assignment) ? Held.of(rows, assignment)
                 : reply instanceof Reply.Duplicate(UUID step, String output) && step != null
                         ? Held.read(rows, step, name)

@@ -62,7 +62,7 @@ final class Mutants {
                 new Mutant(CREDITS, "d.run.tokens = d.run.tokens.plus(result.tokens());",
                         "d.run.tokens = d.run.tokens.plus(result.tokens()).plus(result.tokens());",
                         "tokens are counted twice"),
-                new Mutant("decide/Decider.java", "return new Reply.Taken(taken);",
+                new Mutant("decide/Decider.java", "return new Reply.Taken(taken, reply);",
                         "return new Reply.Taken(java.util.Collections.nCopies(chain.reports().size(), Reply.CHANGED));",
                         "refused reports of a chain are answered as taken").foundBy(27),
                 new Mutant(LANES, "&& !d.changes.hasPut(first)) {", ") {",

@@ -181,6 +181,29 @@ class WorkerChainsTest {
         assertThat(statuses(complete(List.of(next), ", \"output\": 1"))).containsExactly("ok");
     }
 
+    /** The other worker's lease of the second step has the epoch that the first worker expects. */
+    @Test
+    void resultsOfALostChainDoNotEndStepsOfAnotherWorker() {
+        String run = create("", "1", "2", "3");
+        List<JsonNode> lost = chain(claimOne());
+        list(api.post("/api/v1/dispatch/release", "{\"worker_id\": \"w\", \"items\": ["
+                + result(lost.getFirst(), "") + "]}"), "items");
+        JsonNode first = claim("x", 20_000, "").getFirst();
+        JsonNode second = list(api.post("/api/v1/dispatch/complete", "{\"worker_id\": \"x\", \"items\": ["
+                + result(first, ", \"output\": 1") + "], \"next\": {\"tools\": [\"test.chain\"]}}"), "items")
+                .getFirst().get("next");
+        assertThat(second.get("step_id")).isEqualTo(lost.get(1).get("step_id"));
+
+        assertThat(statuses(complete(lost, ", \"output\": 2")))
+                .containsExactly("stale_lease", "stale_lease", "stale_lease");
+
+        JsonNode third = list(api.post("/api/v1/dispatch/complete", "{\"worker_id\": \"x\", \"items\": ["
+                + result(second, ", \"output\": 1") + "], \"next\": {\"tools\": [\"test.chain\"]}}"), "items")
+                .getFirst().get("next");
+        assertThat(statuses(complete(List.of(third), ", \"output\": 1"))).containsExactly("ok");
+        assertThat(api.run(run).get("state").stringValue()).isEqualTo("completed");
+    }
+
     /** The step whose result cannot be stored is the worker's; those behind it are pending. */
     @Test
     void refusedResultEndsItsChain() {
