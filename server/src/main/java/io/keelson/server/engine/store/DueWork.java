@@ -45,11 +45,15 @@ final class DueWork {
                 + pg_stat_get_xact_blocks_fetched('ix_work_queue_lease'::regclass)
                 + pg_stat_get_xact_blocks_fetched('ix_work_queue_deadline'::regclass))""";
 
-    /** Without the search for unclaimed rows if those are found otherwise; of recent due times if floors bound the poll. */
+    /**
+     * Without the search for unclaimed rows if those are found otherwise; of recent due times if floors bound the poll. The mark of
+     * settings is null if it is not read.
+     */
     private static final String DUE = """
             with clock as materialized (
                 select now, case when bounded then now - {recent} else timestamptz '-infinity' end as since, searches, blocks
-                  from (select {now} as now, ?::boolean as bounded, ?::boolean as searches, {blocks} as blocks) c)
+                  from (select {now} as now, ?::boolean as bounded, ?::boolean as searches,
+                            {blocks} as blocks) c)
             select searches and (select task_id from work_queue where holder is null
                         order by workspace_id limit 1) is not null as ready,
                    (select min(lease_expires_at) from work_queue where holder is not null and lease_expires_at >= since)
@@ -67,8 +71,11 @@ final class DueWork {
                    keelson_database_went_back() as went_back,
                    (select ceil(extract(epoch from min(lease_expires_at) - now) * 1000)::bigint from work_queue
                      where holder is not null and lease_expires_at >= now) as next_lease_ms,
+                   case when ?::boolean then keelson_settings_mark() end as settings,
+                   now - {late} as floor,
                    {blocks} - blocks as blocks
-              from clock""".replace("{now}", DbClock.SQL).replace("{blocks}", BLOCKS).replace("{recent}", RECENT);
+              from clock""".replace("{now}", DbClock.SQL).replace("{blocks}", BLOCKS).replace("{recent}", RECENT)
+            .replace("{late}", LATE);
 
     /** All queues with unclaimed rows, and in the last row the blocks that were read for them. */
     private static final String SURVEY = """
@@ -148,14 +155,16 @@ final class DueWork {
     }
 
     /** The work that is due. If polls are dear, most of them read the queue from its floors on, and recent due times. */
-    Due due(Connection c, Duration grace) throws SQLException {
+    Due due(Connection c, Duration grace, boolean settings) throws SQLException {
         long began = nanoTime.getAsLong();
         Extent extent = floors.begin(began);
+        boolean searches = extent == Extent.WHOLE || extent == Extent.SURVEY && !floors.bounded();
         try {
-            Poll poll = poll(c, grace, extent);
+            Poll poll = poll(c, grace, extent, searches, settings);
             return switch (extent) {
                 case WHOLE -> poll.due;
-                case SURVEY -> poll.due.withReady(survey(c, poll.blocks, began));
+                case SURVEY -> poll.due.withReady(searches && !poll.due.ready() ? empty(poll, began)
+                        : survey(c, poll.blocks, began));
                 case BOUNDED -> poll.due.withReady(advance(c));
             };
         } finally {
@@ -163,16 +172,21 @@ final class DueWork {
         }
     }
 
-    /** @param blocks of the queue that it has read */
-    private record Poll(Due due, long blocks) {}
+    /**
+     * @param floor of queues without an unclaimed row
+     * @param blocks of the queue that it has read
+     */
+    private record Poll(Due due, Instant floor, long blocks) {}
 
     /** An empty subquery gives null, which reads as false. */
-    private Poll poll(Connection c, Duration grace, Extent extent) throws SQLException {
+    private Poll poll(Connection c, Duration grace, Extent extent, boolean searches, boolean settings)
+            throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(DUE)) {
             clock.bind(statement, 1);
             statement.setBoolean(2, extent == Extent.BOUNDED);
-            statement.setBoolean(3, extent == Extent.WHOLE);
+            statement.setBoolean(3, searches);
             statement.setLong(4, grace.toMillis());
+            statement.setBoolean(5, settings);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 Long nextLease = row.getObject("next_lease_ms", Long.class);
@@ -180,9 +194,16 @@ final class DueWork {
                         row.getBoolean("timers"), row.getBoolean("turns"), row.getBoolean("schedules"),
                         row.getBoolean("webhooks"), row.getBoolean("commands"), row.getBoolean("events"),
                         row.getBoolean("went_back"),
-                        nextLease == null ? null : Duration.ofMillis(nextLease)), row.getLong("blocks"));
+                        nextLease == null ? null : Duration.ofMillis(nextLease), row.getString("settings")),
+                        Rows.time(row, "floor"), row.getLong("blocks"));
             }
         }
+    }
+
+    /** Notes that a search from the beginning has found no unclaimed row, which needs no survey. Returns whether there are any. */
+    private boolean empty(Poll poll, long began) {
+        floors.surveyed(List.of(), poll.floor, poll.blocks, began, nanoTime.getAsLong());
+        return false;
     }
 
     /** Notes the floors of all queues, and returns whether there are any. */

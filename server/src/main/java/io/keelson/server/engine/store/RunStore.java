@@ -111,12 +111,15 @@ public final class RunStore {
      * @param events readers by SQL may be shown further events
      * @param wentBack the database lost commits, and no operator has accepted it
      * @param nextLease time until the next lease expires; null if absent
+     * @param settings another text after each change of settings that nodes keep in memory; null if it was not read
      */
     public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns, boolean schedules, boolean webhooks,
-            boolean commands, boolean events, boolean wentBack, @Nullable Duration nextLease) {
+            boolean commands, boolean events, boolean wentBack, @Nullable Duration nextLease,
+            @Nullable String settings) {
 
         Due withReady(boolean is) {
-            return new Due(is, lapsed, timers, turns, schedules, webhooks, commands, events, wentBack, nextLease);
+            return new Due(is, lapsed, timers, turns, schedules, webhooks, commands, events, wentBack, nextLease,
+                    settings);
         }
     }
 
@@ -305,9 +308,13 @@ public final class RunStore {
         return queue.waiting(c, candidates);
     }
 
-    /** Whether any work is due: one statement, cheap enough to repeat often. */
-    public Due due(Connection c) throws SQLException {
-        return due.due(c, GRACE);
+    /**
+     * Whether any work is due: one statement, cheap enough to repeat often.
+     *
+     * @param settings whether it reads the mark of settings
+     */
+    public Due due(Connection c, boolean settings) throws SQLException {
+        return due.due(c, GRACE, settings);
     }
 
     /**

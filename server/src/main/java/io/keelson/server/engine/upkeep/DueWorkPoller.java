@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,6 +33,8 @@ public final class DueWorkPoller implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DueWorkPoller.class);
     private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
     private static final Duration RETRY_DELAY = Duration.ofMillis(100);
+    /** From one reading of the settings' mark to the next: at most 5 seconds with the interval of polls. */
+    private static final Duration SETTINGS_INTERVAL = Duration.ofSeconds(4);
     /** A shorter time without an answer is a lost connection. */
     private static final Duration OUTAGE = Duration.ofSeconds(3);
     /**
@@ -62,6 +65,9 @@ public final class DueWorkPoller implements AutoCloseable {
     private long answeredAt;
     private long reportsUntil;
     private volatile Runnable onReturn = () -> {};
+    private volatile Consumer<String> onSettings = mark -> {};
+    /** The last reading of the settings' mark, by the monotonic clock; null before the first one. */
+    private @Nullable Long settingsAt;
 
     /**
      * @param history starts nothing while the database lacks commits
@@ -88,6 +94,11 @@ public final class DueWorkPoller implements AutoCloseable {
         onReturn = listener;
     }
 
+    /** Sets the listener that gets the settings' mark, another text after each change. It must return at once. */
+    void onSettings(Consumer<String> listener) {
+        onSettings = listener;
+    }
+
     /**
      * Polls, and returns when due work was handled.
      *
@@ -98,6 +109,9 @@ public final class DueWorkPoller implements AutoCloseable {
      */
     Duration look(Map<Kind, Runnable> actions) {
         Due due = due();
+        if (due.settings() != null) {
+            onSettings.accept(due.settings());
+        }
         if (due.wentBack() != history.wentBack()) {
             readLosses();
         }
@@ -131,8 +145,11 @@ public final class DueWorkPoller implements AutoCloseable {
     private Due due() {
         boolean answered = false;
         try {
-            Due due = query(store::due);
+            long now = nanoTime.getAsLong();
+            boolean settings = settingsAt == null || now - settingsAt >= SETTINGS_INTERVAL.toNanos();
+            Due due = query(c -> store.due(c, settings));
             answered = true;
+            settingsAt = settings ? Long.valueOf(now) : settingsAt;
             recordAnswer();
             return due;
         } finally {
@@ -169,6 +186,11 @@ public final class DueWorkPoller implements AutoCloseable {
             return POLL_INTERVAL;
         }
         return nextLease.plusMillis(ThreadLocalRandom.current().nextLong(1, SPREAD_MS));
+    }
+
+    /** Handles running runs whose tasks have all ended. */
+    void stuckJoins() {
+        reconciler.stuckJoins(this::query);
     }
 
     /** Reads the records of a database that went back. */

@@ -18,10 +18,6 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private static final Duration MONTH_CHECK_INTERVAL = Duration.ofMinutes(1);
     private static final Duration CLEANUP_INTERVAL = Duration.ofMinutes(5);
     private static final Duration ORPHAN_SCAN_INTERVAL = Duration.ofHours(6);
-    /** How soon a node reads limits and prices that were changed elsewhere, without a notification. */
-    private static final Duration SETTINGS_INTERVAL = Duration.ofSeconds(5);
-    /** Polls of the settings for one of the rules about versions while there are none; other servers announce new ones. */
-    private static final int POLLS_WITHOUT_VERSIONS = 6;
 
     private final NodeHeartbeat heartbeat;
     private final DueWorkPoller dueWorkPoller;
@@ -34,8 +30,11 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private final WorkspaceTools workspaceTools;
     private final ExpiredData expired;
     private final DatabaseHistory history;
+    private final BackgroundTask settings = BackgroundTask.onNudge("settings", this::readChangedSettings);
     private volatile List<BackgroundTask> tasks = List.of();
-    private int polls;
+    /** The mark of the settings at the last poll, and that of the settings that were read last. */
+    private volatile String marked = "";
+    private volatile String readMark = "-";
 
     public MaintenanceScheduler(NodeHeartbeat heartbeat, DueWorkPoller dueWorkPoller, Reconciler reconciler,
             RunEnds ends, WorkLimits limits, VersionRules versions, WorkAvailability available, CurrentPrices prices,
@@ -60,11 +59,12 @@ public final class MaintenanceScheduler implements AutoCloseable {
         dueWorkPoller.readLosses();
         BackgroundTask beat = BackgroundTask.every("heartbeat", heartbeat.period(), heartbeat::send);
         dueWorkPoller.onReturn(beat::nudge);
+        dueWorkPoller.onSettings(this::marked);
         tasks = List.of(history.task(), dueWorkPoller.watch(), beat,
                 BackgroundTask.every("ended-runs", TIMER_INTERVAL, ends::poll),
-                BackgroundTask.every("settings", SETTINGS_INTERVAL, this::pollSettings),
+                settings,
                 BackgroundTask.paced("due-work", TIMER_INTERVAL, () -> dueWorkPoller.look(actions)),
-                BackgroundTask.every("stuck-joins", JOIN_CHECK_INTERVAL, reconciler::stuckJoins),
+                BackgroundTask.every("stuck-joins", JOIN_CHECK_INTERVAL, dueWorkPoller::stuckJoins),
                 BackgroundTask.every("months", MONTH_CHECK_INTERVAL, reconciler::endedMonths),
                 BackgroundTask.every("cleanup", CLEANUP_INTERVAL, expired::delete),
                 BackgroundTask.every("orphan-scan", ORPHAN_SCAN_INTERVAL, expired::deleteOrphans));
@@ -88,16 +88,8 @@ public final class MaintenanceScheduler implements AutoCloseable {
 
     /** Reads limits, rules about versions, prices and tools of workspaces; of two concurrent calls the later one's result counts. */
     public void readSettings() {
-        readSettings(true);
-    }
-
-    private void pollSettings() {
-        readSettings(versions.any() || polls++ % POLLS_WITHOUT_VERSIONS == 0);
-    }
-
-    private void readSettings(boolean withVersions) {
         boolean news = dueWorkPoller.query(c -> {
-            boolean changed = withVersions && versions.refresh(c);
+            boolean changed = versions.refresh(c);
             limits.refresh(c);
             prices.refresh(c);
             workspaceTools.refresh(c);
@@ -106,6 +98,20 @@ public final class MaintenanceScheduler implements AutoCloseable {
         if (news) {
             available.signal();
         }
+    }
+
+    /** Servers that did not know a rule about versions may have queued work, so rules are read at each poll. */
+    private void marked(String mark) {
+        marked = mark;
+        if (!mark.equals(readMark) || versions.any()) {
+            settings.nudge();
+        }
+    }
+
+    private void readChangedSettings() {
+        String mark = marked;
+        readSettings();
+        readMark = mark;
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.TxFunction;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.execute.RecordedRequests;
@@ -84,9 +85,14 @@ public final class Reconciler {
         return due.size();
     }
 
+    /** Executes a small query. */
+    interface Reader {
+        <T> T read(TxFunction<T> query);
+    }
+
     /** Handles running runs whose tasks have all ended, among the next batch of open runs. */
-    int stuckJoins() {
-        RunStore.Sweep sweep = database.withConnection(c -> store.stuckJoins(c, sweptTo, OPEN_RUN_BATCH_SIZE));
+    int stuckJoins(Reader reader) {
+        RunStore.Sweep sweep = reader.read(c -> store.stuckJoins(c, sweptTo, OPEN_RUN_BATCH_SIZE));
         sweptTo = sweep.next();
         return act(Observer.Duty.JOINS,
                 sweep.stuck().stream().<Command>map(run -> new Command.Settle(run, Actor.RECONCILER)).toList());

@@ -17,7 +17,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -43,26 +46,28 @@ class DueWorkTest extends QueuedWork {
 
     @Test
     void onePollFindsAllDueWork() throws SQLException {
-        assertThat(due()).isEqualTo(new Due(false, false, false, false, false, false, false, false, false, null));
+        assertThat(due()).isEqualTo(new Due(false, false, false, false, false, false, false, false, false, null, null));
         UUID run = start(world.workspace, 100);
-        assertThat(due()).isEqualTo(new Due(true, false, false, false, false, false, false, true, false, null));
+        assertThat(due()).isEqualTo(new Due(true, false, false, false, false, false, false, true, false, null, null));
         StepRow step = claim(run, "worker");
         world.tick(Duration.ofSeconds(20));
         assertThat(due())
                 .isEqualTo(
-                        new Due(false, false, false, false, false, false, false, true, false, Duration.ofSeconds(10)));
+                        new Due(false, false, false, false, false, false, false, true, false, Duration.ofSeconds(10),
+                                null));
         world.tick(Duration.ofMillis(10_001));
-        assertThat(due()).isEqualTo(new Due(false, true, false, false, false, false, false, true, false, null));
+        assertThat(due()).isEqualTo(new Due(false, true, false, false, false, false, false, true, false, null, null));
 
         beat(step, "worker", 1);
         world.tick(Duration.ofSeconds(6));
         assertThat(due()).as("past its deadline and the grace")
                 .isEqualTo(
-                        new Due(false, true, false, false, false, false, false, true, false, Duration.ofSeconds(24)));
+                        new Due(false, true, false, false, false, false, false, true, false, Duration.ofSeconds(24),
+                                null));
         world.send(new Command.Fail(run, step.id(), 1, new StepError("BROKE", ErrorClass.INFRASTRUCTURE, "broke"),
                 Result.of("null"), Actor.agent("worker")));
         world.tick(Duration.ofSeconds(1));
-        assertThat(due()).isEqualTo(new Due(false, false, true, false, false, false, false, true, false, null));
+        assertThat(due()).isEqualTo(new Due(false, false, true, false, false, false, false, true, false, null, null));
     }
 
     @Test
@@ -97,7 +102,7 @@ class DueWorkTest extends QueuedWork {
                 world.store.candidates(c, new Search(null, List.of("common", "echo"), 100, new WorkspaceRoundRobin()));
                 world.store.expired(c, 100);
                 world.store.dueTimers(c, 100);
-                world.store.due(c);
+                world.store.due(c, false);
             }
             fill();
             assertThat(rowsRead(c,
@@ -110,12 +115,12 @@ class DueWorkTest extends QueuedWork {
                     .isZero();
             assertThat(rowsRead(c, () -> world.store.expired(c, 100))).isZero();
             assertThat(rowsRead(c, () -> world.store.dueTimers(c, 100))).isZero();
-            assertThat(rowsRead(c, () -> world.store.due(c))).isLessThan(10);
+            assertThat(rowsRead(c, () -> world.store.due(c, false))).isLessThan(10);
             world.now = Instant.parse("2031-01-01T00:00:00Z");
             assertThat(rowsRead(c, () -> world.store.expired(c, 100))).as("100 leases, twice to take them")
                     .isLessThan(410);
             assertThat(rowsRead(c, () -> world.store.dueTimers(c, 100))).isBetween(100L, 110L);
-            assertThat(rowsRead(c, () -> world.store.due(c))).isLessThan(10);
+            assertThat(rowsRead(c, () -> world.store.due(c, false))).isLessThan(10);
         }
     }
 
@@ -166,8 +171,37 @@ class DueWorkTest extends QueuedWork {
                  where relname in ('work_queue', 'timers', 'task_steps')""").getFirst());
     }
 
+    @Test
+    void theMarkOfSettingsChangesWithEachOfThem() throws SQLException {
+        assertThat(due().settings()).as("of a poll that does not read it").isNull();
+        Set<String> marks = new HashSet<>();
+        marks.add(mark());
+        for (String change : List.of(
+                "insert into workspace_limits (workspace_id, name, most) values ('%s', 'tool:echo', 3)",
+                "update workspace_limits set most = 4",
+                "insert into prices (version, kind, name, usd_per_call, created_at, created_by) values (1, 'tool', 'echo', 1, now(), 'test')",
+                "insert into tool_versions (workspace_id, tool, current, updated_by) values ('%s', 'echo', '1', 'test')",
+                "update tool_versions set percent = 1, ramping = '2'",
+                "insert into mcp_servers (workspace_id, name, definition, updated_by) values ('%s', 'files', '{}', 'test')",
+                "update mcp_servers set error = 'it failed'",
+                "insert into mcp_tools (workspace_id, server, name) values ('%s', 'files', 'read')",
+                "update mcp_tools set accepted = '{}'",
+                "delete from workspace_limits")) {
+            RunFixtures.execute(world.connection(), change.formatted(world.workspace));
+            assertThat(marks.add(mark())).as(change).isTrue();
+            world.connection().commit();
+        }
+        RunFixtures.execute(world.connection(), "update mcp_servers set checked_at = now()");
+        assertThat(marks).as("after a look at the tools").contains(mark());
+        world.connection().commit();
+    }
+
+    private String mark() throws SQLException {
+        return Objects.requireNonNull(world.store.due(world.connection(), true).settings());
+    }
+
     private Due due() throws SQLException {
-        Due due = world.store.due(world.connection());
+        Due due = world.store.due(world.connection(), false);
         world.connection().commit();
         return due;
     }

@@ -38,14 +38,15 @@ class HeldSnapshotTest extends QueuedWork {
             long before = blocksPerClaim();
             assertThat(before).isPositive();
             write(ROWS);
-            long whole = blocks(() -> world.store.due(pool));
+            long whole = blocks(() -> world.store.due(pool, false));
             assertThat(whole).as("of a poll that knows no floors").isGreaterThan(BLOCKS_FACTOR * before);
 
             awaitFloors();
             long beside = blocksPerClaim();
             assertThat(beside).as("beside %d removed rows, %d before", ROWS, before)
                     .isLessThanOrEqualTo(BLOCKS_FACTOR * before);
-            assertThat(blocks(() -> world.store.due(pool))).as("of a poll").isLessThanOrEqualTo(BLOCKS_FACTOR * before);
+            assertThat(blocks(() -> world.store.due(pool, false))).as("of a poll")
+                    .isLessThanOrEqualTo(BLOCKS_FACTOR * before);
             System.out.printf("%d removed rows: %d blocks for a claim before, %d beside, %d for a whole poll%n", ROWS,
                     before, beside, whole);
             snapshot.rollback();
@@ -53,7 +54,7 @@ class HeldSnapshotTest extends QueuedWork {
         RunFixtures.execute(world.connection(), "commit");
         try (Connection c = world.database.dedicatedConnection()) {
             RunFixtures.execute(c, "vacuum work_queue");
-            Awaitility.await().until(() -> blocks(c, () -> world.store.due(c)) < 60);
+            Awaitility.await().until(() -> blocks(c, () -> world.store.due(c, false)) < 60);
         }
     }
 
@@ -81,7 +82,7 @@ class HeldSnapshotTest extends QueuedWork {
                 assertThat(beside).as("%d before, %d whole", before, whole)
                         .isLessThanOrEqualTo(BLOCKS_FACTOR * before);
                 complete(run, "worker");
-                world.store.due(pool);
+                world.store.due(pool, false);
             }
             snapshot.rollback();
         }
@@ -115,7 +116,7 @@ class HeldSnapshotTest extends QueuedWork {
                         "update work_queue set " + change + " where run_id = '" + others + "'");
                 world.connection().commit();
                 assertThat(search()).as("nothing of it is known").isEmpty();
-                Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> world.store.due(pool).ready());
+                Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> world.store.due(pool, false).ready());
                 assertThat(search()).extracting(Candidate::runId).containsExactly(others);
                 complete(others, claim(others, "worker"));
             }
@@ -134,7 +135,7 @@ class HeldSnapshotTest extends QueuedWork {
     /** Polls until one reads little. */
     private void awaitFloors() {
         Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(100))
-                .until(() -> blocks(() -> world.store.due(pool)) < 60);
+                .until(() -> blocks(() -> world.store.due(pool, false)) < 60);
     }
 
     /** Queues, finds, claims and completes steps, one after another; the poll belongs to a few claims. */

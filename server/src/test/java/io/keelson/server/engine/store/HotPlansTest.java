@@ -316,7 +316,7 @@ class HotPlansTest {
                     new Search(workspace, List.of("echo", "other"), 100, new WorkspaceRoundRobin()), slow))
                     .noneMatch(each -> each.agent().equals("slow"));
         }
-        world.store.due(c);
+        world.store.due(c, false);
         world.store.expired(c, 100);
         world.store.dueTimers(c, 100);
         world.store.credits(c, List.of(world.workspace), Instant.EPOCH);
