@@ -100,7 +100,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
         }
     }
 
-    /** Servers that did not know a rule about versions may have queued work, so rules are read at each poll. */
+    /** Servers without a rule about versions may have queued work before they read it, so rules are read at each mark. */
     private void marked(String mark) {
         marked = mark;
         if (!mark.equals(readMark) || versions.any()) {

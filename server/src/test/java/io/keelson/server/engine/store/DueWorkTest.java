@@ -172,7 +172,7 @@ class DueWorkTest extends QueuedWork {
     }
 
     @Test
-    void theMarkOfSettingsChangesWithEachOfThem() throws SQLException {
+    void aChangeOfASettingChangesTheMark() throws SQLException {
         assertThat(due().settings()).as("of a poll that does not read it").isNull();
         Set<String> marks = new HashSet<>();
         marks.add(mark());
