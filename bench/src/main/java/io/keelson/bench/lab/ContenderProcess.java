@@ -109,7 +109,7 @@ public final class ContenderProcess implements AutoCloseable {
      * @param share of one processor, for each server
      */
     public ProcessorLimit limitServers(double share) throws IOException {
-        return new ProcessorLimit(process.toHandle().children().map(ProcessHandle::pid).toList(), share);
+        return ProcessorLimit.of(process.toHandle().children().map(ProcessHandle::pid).toList(), share);
     }
 
     private static WorkloadResult outcome(@Nullable WorkloadResult outcome) {

@@ -69,6 +69,13 @@ final class ProcessTable {
         }
     }
 
+    /** The threads of a JVM that compile its code; empty if it has ended. */
+    static List<Entry> compilers(long process) {
+        return threads(process).stream()
+                .filter(thread -> thread.name().startsWith("C1 Comp") || thread.name().startsWith("C2 Comp"))
+                .toList();
+    }
+
     private static List<Entry> in(Path folder) throws IOException {
         List<Entry> found = new ArrayList<>();
         try (DirectoryStream<Path> folders = Files.newDirectoryStream(folder, "[0-9]*")) {

@@ -43,9 +43,7 @@ public record ProcessorTime(double database, double servers, double client, doub
     }
 
     private static long compilers(long process) {
-        return ProcessTable.threads(process).stream()
-                .filter(thread -> thread.name().startsWith("C1 Comp") || thread.name().startsWith("C2 Comp"))
-                .mapToLong(Entry::ticks).sum();
+        return ProcessTable.compilers(process).stream().mapToLong(Entry::ticks).sum();
     }
 
     public ProcessorTime since(ProcessorTime before) {

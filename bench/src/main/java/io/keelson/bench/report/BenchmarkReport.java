@@ -21,7 +21,8 @@ public record BenchmarkReport(Map<String, String> circumstances, Results results
     /** Bars and tables in Markdown, as {@code docs/internals/benchmarks.md} shows them. */
     public String markdown(List<Bar> bars) {
         StringBuilder text = new StringBuilder();
-        circumstances.forEach((name, value) -> text.append("- ").append(name).append(": ").append(value).append('\n'));
+        allCircumstances()
+                .forEach((name, value) -> text.append("- ").append(name).append(": ").append(value).append('\n'));
         text.append("\n### Bars\n\n").append(Bar.markdown(bars)).append('\n');
         text.append(new Tables(results, ContenderKind.KEELSON.title()).markdown());
         results.skipped().forEach((what, why) -> text.append("- not measured: ").append(what).append(": ")
@@ -49,10 +50,16 @@ public record BenchmarkReport(Map<String, String> circumstances, Results results
         Files.writeString(folder.resolve("results.svg"), new Plot(plotted + ", runs/s", variants, lines).svg());
     }
 
+    private Map<String, String> allCircumstances() {
+        Map<String, String> all = new LinkedHashMap<>(circumstances);
+        all.putAll(results.circumstances());
+        return all;
+    }
+
     /** Writes the results as JSON; values that are not numbers in JSON are null. */
     private String json(List<Bar> bars) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("circumstances", circumstances);
+        json.put("circumstances", allCircumstances());
         json.put("bars", bars.stream().map(bar -> {
             Map<String, Object> one = new LinkedHashMap<>();
             one.put("bar", bar.text());

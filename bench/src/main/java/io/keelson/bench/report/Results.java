@@ -10,6 +10,7 @@ import java.util.OptionalDouble;
 public final class Results {
     private final List<Sample> samples = new ArrayList<>();
     private final Map<String, String> skipped = new LinkedHashMap<>();
+    private final Map<String, String> circumstances = new LinkedHashMap<>();
 
     public synchronized void add(Sample sample) {
         samples.add(sample);
@@ -18,6 +19,15 @@ public final class Results {
     /** Notes that a contender was not measured in a scenario, and why. */
     public synchronized void skip(String scenario, String contender, String why) {
         skipped.putIfAbsent(scenario + ", " + contender, why);
+    }
+
+    /** Notes a circumstance of a scenario, such as the means of a limit. */
+    public synchronized void circumstance(String name, String value) {
+        circumstances.put(name, value);
+    }
+
+    public synchronized Map<String, String> circumstances() {
+        return new LinkedHashMap<>(circumstances);
     }
 
     public synchronized List<Sample> samples() {

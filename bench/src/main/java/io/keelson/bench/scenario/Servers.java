@@ -44,7 +44,10 @@ public final class Servers implements Scenario {
         return number == 1 ? "1 server" : number + " servers";
     }
 
-    /** Warm-up has no limit, because compilers would take minutes under it. Servers stop one after another. */
+    /**
+     * Warm-up has no limit, because compilers would take minutes under it, and then the limit, under which commits have other sizes. Servers
+     * stop one after another.
+     */
     @Override
     public void measure(Bench bench) throws Exception {
         int callers = bench.sizes().callers(CALLERS_EACH);
@@ -55,7 +58,11 @@ public final class Servers implements Scenario {
             bench.warm(contender, most, most * callers, Work.TEN_STEPS);
             for (int number : numbers) {
                 contender.keep(number);
-                try (ProcessorLimit _ = contender.limitServers(share)) {
+                try (ProcessorLimit limit = contender.limitServers(share)) {
+                    bench.results().circumstance("limit of each server", limit.means());
+                    if (number == most) {
+                        bench.warm(contender, most * callers, Work.TEN_STEPS);
+                    }
                     for (int round = 1; round <= bench.sizes().rounds(); round++) {
                         bench.inRound(round).runs(servers(number), contender, Work.TEN_STEPS, number * callers);
                     }

@@ -145,6 +145,7 @@ final class LocalDispatcher implements CommitListener {
         listeners.available.settled(capacity.takenRemotely());
     }
 
+    /** The end of a run that this commit has created needs no notification: before it no other node could wait for that end. */
     @Override
     public void committed(ChangeSet changes, Instant now) {
         changes.stopped().forEach(this::stop);
@@ -168,7 +169,9 @@ final class LocalDispatcher implements CommitListener {
         for (RunRow run : changes.runs()) {
             if (run.state().terminal()) {
                 listeners.ends.ended(run, () -> null);
-                listeners.notifier.ring(ClusterNotifier.Notification.END);
+                if (!changes.isNew(run.id())) {
+                    listeners.notifier.ring(ClusterNotifier.Notification.END);
+                }
             }
         }
     }

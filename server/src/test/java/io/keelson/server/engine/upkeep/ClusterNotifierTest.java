@@ -169,7 +169,10 @@ class ClusterNotifierTest {
         }
     }
 
-    /** What a node does not take itself, and what others may wait for, is called; a node that hears it looks. */
+    /**
+     * What a node does not take itself, and what others may wait for, is called; a node that hears it looks. The end of a run that one commit
+     * has created and ended is not called: no other node knew the run.
+     */
     @Test
     void enginesRing(@TempDir Path folder) throws Exception {
         try (Nodes nodes = new Nodes(folder); Connection listening = listening(nodes.database)) {
@@ -181,11 +184,16 @@ class ClusterNotifierTest {
                     plan: {tasks: [{id: a, steps: [{tool: noop}, {tool: far.away}]}]}
                     """, "far.away");
             assertThat(hear(listening, 1)).first().isEqualTo(one.node() + " work");
-            nodes.submit(other, """
-                    name: near
+            UUID known = nodes.submit(one, """
+                    name: in one commit
                     plan: {tasks: [{id: a, steps: [{tool: noop}]}]}
                     """);
-            assertThat(hear(listening, 1)).first().isEqualTo(other.node() + " end");
+            assertThat(nodes.state(known)).isEqualTo("completed");
+            nodes.submit(other, """
+                    name: near
+                    plan: {tasks: [{id: a, chain: false, steps: [{tool: noop}]}]}
+                    """);
+            assertThat(hear(listening, 1)).containsOnly(other.node() + " end");
             assertThat(nodes.state(run)).isEqualTo("running");
             other.settingsChanged();
             assertThat(hear(listening, 1)).containsExactly(other.node() + " settings");
