@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,8 @@ final class CommandQueue {
     private final Map<UUID, Waiting> runs = new HashMap<>();
     /** Runs by the kind of their first command. */
     private final Map<BatchPolicy.Kind, Line> lines = new EnumMap<>(BatchPolicy.Kind.class);
+    /** Sleeping threads, the latest first: caches have its memory, and the memory of its connection's process. */
+    private final Deque<Thread> sleeping = new ArrayDeque<>();
     /** True while a thread looks for commands. No other thread is woken then. */
     private boolean looking;
     private int unanswered;
@@ -131,9 +134,7 @@ final class CommandQueue {
             } else {
                 run.line.ready.incrementAndGet();
             }
-            if (!looking && worthCommit()) {
-                notify();
-            }
+            wakeIfWorth();
         }
         return true;
     }
@@ -141,7 +142,9 @@ final class CommandQueue {
     /** Refuses further commands. */
     synchronized void close() {
         closed = true;
-        notifyAll();
+        while (!sleeping.isEmpty()) {
+            LockSupport.unpark(sleeping.remove());
+        }
     }
 
     /**
@@ -241,17 +244,32 @@ final class CommandQueue {
             }
         });
         looking = false;
-        if (worthCommit()) {
-            notify();
-        }
+        wakeIfWorth();
         return batch;
     }
 
-    /** Sleeps until this thread should look; false when the queue is closed and there is nothing for this thread. */
-    private synchronized boolean awaitCommands() throws InterruptedException {
-        while (!closed && (looking || !worthCommit())) {
-            wait();
+    private void wakeIfWorth() {
+        if (!looking && !sleeping.isEmpty() && worthCommit()) {
+            LockSupport.unpark(sleeping.pop());
         }
-        return !looking && worthCommit();
+    }
+
+    /** Sleeps until this thread should look; false when the queue is closed and there is nothing for this thread. */
+    private boolean awaitCommands() throws InterruptedException {
+        Thread self = Thread.currentThread();
+        while (true) {
+            synchronized (this) {
+                // An unpark may be left from an earlier sleep.
+                sleeping.remove(self);
+                if (closed || !looking && worthCommit()) {
+                    return !looking && worthCommit();
+                }
+                sleeping.push(self);
+            }
+            LockSupport.park(this);
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+        }
     }
 }

@@ -49,7 +49,7 @@ public final class DelayedActions implements AutoCloseable {
 
     /** Has no effect after the close. */
     public synchronized Handle after(Duration delay, Runnable action) {
-        Due due = new Due(now() + TimeUnit.MILLISECONDS.toNanos(Math.max(0, delay.toMillis())), numbers++);
+        Due due = new Due(nanosSinceStart() + TimeUnit.MILLISECONDS.toNanos(Math.max(0, delay.toMillis())), numbers++);
         if (!closed) {
             actions.put(due, action);
             if (due.nanos < wakes) {
@@ -74,7 +74,7 @@ public final class DelayedActions implements AutoCloseable {
         return thread;
     }
 
-    private long now() {
+    private long nanosSinceStart() {
         return System.nanoTime() - start;
     }
 
@@ -97,7 +97,7 @@ public final class DelayedActions implements AutoCloseable {
     private synchronized @Nullable Runnable next() throws InterruptedException {
         while (!closed) {
             Map.Entry<Due, Runnable> first = actions.firstEntry();
-            long left = first == null ? Long.MAX_VALUE : first.getKey().nanos - now();
+            long left = first == null ? Long.MAX_VALUE : first.getKey().nanos - nanosSinceStart();
             if (first != null && left <= 0) {
                 actions.remove(first.getKey());
                 return first.getValue();

@@ -62,6 +62,23 @@ class CommandQueueTest {
     }
 
     @Test
+    void theThreadThatSleptLastIsWoken() throws Exception {
+        FutureTask<List<PendingCommand>> first = new FutureTask<>(queue::take);
+        FutureTask<List<PendingCommand>> last = new FutureTask<>(queue::take);
+        for (FutureTask<List<PendingCommand>> each : List.of(first, last)) {
+            Thread thread = Thread.ofPlatform().start(each);
+            Awaitility.await().until(() -> thread.getState() == Thread.State.WAITING);
+        }
+        others(1);
+        List<PendingCommand> batch = last.get(30, TimeUnit.SECONDS);
+        assertThat(batch).hasSize(1);
+        assertThat(first.isDone()).isFalse();
+        queue.close();
+        assertThat(first.get(30, TimeUnit.SECONDS)).isEmpty();
+        end(batch);
+    }
+
+    @Test
     void twoCommitsShareTheCommandsThatAreEnoughForBoth() throws Exception {
         others(2 * ENOUGH - 1);
         List<PendingCommand> all = queue.take();
