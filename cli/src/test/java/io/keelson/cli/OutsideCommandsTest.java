@@ -92,6 +92,10 @@ class OutsideCommandsTest {
 
         assertThat(first).matches(keelson.url() + "/ui/#code=[A-Za-z0-9_-]{43}");
         assertThat(ofRun).startsWith(keelson.url() + "/ui/runs/" + run + "#code=");
+        assertThat(inProcessCli.lines("open", "--print", "latest").getLast())
+                .startsWith(keelson.url() + "/ui/runs/" + run + "#code=");
+        assertThat(inProcessCli.lines("open", "--print", run.substring(0, 23)).getLast())
+                .startsWith(keelson.url() + "/ui/runs/" + run + "#code=");
         assertThat(inProcessCli.run("open", UUID.randomUUID().toString()).err()).contains("[RUN_NOT_FOUND]");
         assertThat(keelson.sessions().list()).isEmpty();
     }
