@@ -53,7 +53,7 @@ begin
     end loop;
 end $$;
 
-drop type if exists task_step_planned, task_step_completed;
+drop type if exists task_step_planned, task_step_completed, task_step_completed_2;
 
 -- As if no file had ever been applied: every file may be applied to what is left.
 delete from flyway_schema_history;

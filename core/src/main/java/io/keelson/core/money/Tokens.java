@@ -30,6 +30,11 @@ public record Tokens(long input, long cacheRead, long cacheWrite, long output, l
         return total == 0 ? NONE : new Tokens(0, 0, 0, total, 0);
     }
 
+    /** Whether these are the tokens of {@link #undivided(long)}. */
+    public boolean isUndivided() {
+        return output == total() && reasoning == 0;
+    }
+
     /** All tokens. */
     public long total() {
         return input + cacheRead + cacheWrite + output;

@@ -26,7 +26,7 @@ public final class Migrations {
 
     private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
     /** Version of the newest file of this build. */
-    public static final int NEWEST = 40;
+    public static final int NEWEST = 41;
 
     private static final String LOCATION = "classpath:db/schema";
     private static final String TURN = "select pg_try_advisory_lock(hashtextextended('keelson_migrations', 0))";

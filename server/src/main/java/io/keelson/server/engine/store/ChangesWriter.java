@@ -11,6 +11,7 @@ import io.keelson.core.money.Amounts;
 import io.keelson.core.run.NewRun;
 import io.keelson.server.engine.store.CreditSlots.SlotChange;
 import io.keelson.server.engine.store.RunsTable.Accepted;
+import io.keelson.server.engine.store.StepsTable.CompletedTogether;
 import io.keelson.server.engine.store.StepsTable.Together;
 import io.keelson.server.engine.store.sql.RowSetStatement;
 import io.keelson.server.engine.store.sql.RowSetStatement.Moment;
@@ -146,7 +147,7 @@ final class ChangesWriter {
 
     /** Steps of runs that are written once. */
     private List<Part<?>> completed() {
-        return List.of(StepsTable.INSERT_COMPLETED.of(Together.of(those(newSteps, StepsTable::completed))));
+        return List.of(StepsTable.INSERT_COMPLETED.of(CompletedTogether.of(those(newSteps, StepsTable::completed))));
     }
 
     /** Rows that change with every step. */

@@ -17,9 +17,7 @@ import io.keelson.server.engine.store.sql.RowSetStatement.Part;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -54,14 +52,13 @@ final class LedgerTable {
 
     /** One statement for all transfers. Equal parts of tokens, as steps that report equal charges have, are sent once. */
     static Part<Entry> insert(Collection<Transfer> transfers) {
-        Map<Tokens, Integer> places = new LinkedHashMap<>();
+        SharedJson json = new SharedJson();
         List<Entry> entries = new ArrayList<>(transfers.size());
         for (Transfer transfer : transfers) {
             Tokens tokens = of(transfer, Use::tokens);
-            entries.add(new Entry(transfer, tokens == null || tokens.none() ? null
-                    : places.computeIfAbsent(tokens, _ -> places.size() + 1)));
+            entries.add(new Entry(transfer, tokens == null ? null : json.place(tokens)));
         }
-        return INSERT.of(entries, places.keySet().stream().map(UsageText::of).toList());
+        return INSERT.of(entries, json.texts());
     }
 
     /** Null where the cost is the amount, as most are. */

@@ -4,6 +4,7 @@ import static io.keelson.server.engine.store.sql.Column.bigint;
 import static io.keelson.server.engine.store.sql.Column.flag;
 import static io.keelson.server.engine.store.sql.Column.integer;
 import static io.keelson.server.engine.store.sql.Column.json;
+import static io.keelson.server.engine.store.sql.Column.jsons;
 import static io.keelson.server.engine.store.sql.Column.money;
 import static io.keelson.server.engine.store.sql.Column.rows;
 import static io.keelson.server.engine.store.sql.Column.text;
@@ -17,6 +18,7 @@ import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.CallGate;
 import io.keelson.core.policy.RetryPolicy;
@@ -62,8 +64,14 @@ final class StepsTable {
             return new Changed(row, output, resolvedInput, result, next.id());
         }
 
+        /** The tokens whose parts its row has; null for undivided ones, whose parts {@code work_results} derives. */
+        private @Nullable Tokens divided() {
+            return result == null || result.tokens().isUndivided() ? null : result.tokens();
+        }
+
         private @Nullable String usage() {
-            return result == null ? null : UsageText.of(result.tokens());
+            Tokens tokens = divided();
+            return tokens == null ? null : UsageText.of(tokens);
         }
 
         private <V> @Nullable V of(Function<StepResult, @Nullable V> part) {
@@ -79,13 +87,17 @@ final class StepsTable {
 
     private static final Column<New> ID = uuid("id", n -> n.row().id());
 
-    /** Columns of the plan, without columns of the task. */
-    private static final List<Column<New>> PLAN = List.of(integer("task_attempt", n -> n.row().taskAttempt()),
+    private static final List<Column<New>> PLACE = List.of(integer("task_attempt", n -> n.row().taskAttempt()),
             text("name", n -> n.row().spec().name()), word("kind", n -> n.row().spec().kind().wire()),
             text("tool", n -> n.row().spec().tool()), integer("position", n -> n.row().position()),
-            integer("turn", n -> n.row().turn()), integer("lane", n -> n.row().lane()),
-            json("input", n -> n.row().spec().input()), json("retry", n -> retry(n.row().spec().retry())),
+            integer("turn", n -> n.row().turn()), integer("lane", n -> n.row().lane()));
+
+    private static final List<Column<New>> LIMITS = List.of(json("retry", n -> retry(n.row().spec().retry())),
             bigint("timeout_ms", n -> n.row().spec().timeout().toMillis()));
+
+    /** Columns of the plan, without columns of the task. */
+    private static final List<Column<New>> PLAN =
+            Column.joined(PLACE, List.of(json("input", n -> n.row().spec().input())), LIMITS);
 
     private static final List<Column<New>> PLANNED = Column.joined(List.of(ID,
             uuid("run_id", n -> n.owner.run().id()), uuid("task_id", n -> n.row().task().id()),
@@ -157,9 +169,6 @@ final class StepsTable {
             uuid("task_id", t -> t.task.id()), uuid("workspace_id", t -> t.owner.run().workspaceId()),
             integer("attempt_of_run", t -> t.owner.attempt()));
 
-    /** Columns of each step. */
-    private static final List<Column<New>> STEP = Column.joined(List.of(ID), PLAN);
-
     /** Inserts plain rows that are not completed. */
     static final RowSetStatement<Together> INSERT_PLAIN = new RowSetStatement<>("keelson_steps_planned", """
             insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
@@ -170,30 +179,63 @@ final class StepsTable {
               from {rows} cross join lateral unnest(u.steps) as s cross join lateral (
                 select case when s.started_at is null then 'pending' else 'running' end, (s.started_at is not null)::integer)
                     as b (state, claims)""",
-            Column.joined(TASK, List.of(rows("steps", "task_step_planned",
-                    Column.joined(STEP, List.of(time("started_at", n -> n.row().startedAt()))), Together::steps))));
+            Column.joined(TASK, List.of(rows("steps", "task_step_planned", Column.joined(List.of(ID), PLAN,
+                    List.of(time("started_at", n -> n.row().startedAt()))), Together::steps))));
+
+    /** A completed plain step, and the places of its JSON texts in the {@link SharedJson} of its task; null if absent. */
+    record Completed(New step, @Nullable Integer input, @Nullable Integer output, @Nullable Integer resultInput,
+            @Nullable Integer usage) {
+
+        private static Completed of(New step, SharedJson json) {
+            Tokens tokens = step.step.divided();
+            return new Completed(step, json.place(step.row().spec().input()), json.place(step.step.output),
+                    json.place(step.step.of(StepResult::input)), tokens == null ? null : json.place(tokens));
+        }
+    }
+
+    /** Completed plain new steps of a task. */
+    record CompletedTogether(Together task, List<Completed> steps, SharedJson json) {
+
+        private static CompletedTogether of(Together task) {
+            SharedJson json = new SharedJson();
+            List<Completed> steps = new ArrayList<>(task.steps.size());
+            task.steps.forEach(step -> steps.add(Completed.of(step, json)));
+            return new CompletedTogether(task, steps, json);
+        }
+
+        static List<CompletedTogether> of(List<New> steps) {
+            List<CompletedTogether> all = new ArrayList<>();
+            Together.of(steps).forEach(task -> all.add(of(task)));
+            return all;
+        }
+    }
 
     /** Inserts completed plain rows. A run that ends in its first commit has such rows. */
-    static final RowSetStatement<Together> INSERT_COMPLETED = new RowSetStatement<>("keelson_steps_completed", """
+    static final RowSetStatement<CompletedTogether> INSERT_COMPLETED = new RowSetStatement<>(
+            "keelson_steps_completed_2", """
             insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
                 position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, deliveries, lease_epoch,
                 result_epoch, tokens, cost, started_at, completed_at, output, completed_by, result_input, output_hash, model,
                 usage, created_at)
             select s.id, run_id, task_id, workspace_id, attempt_of_run, s.task_attempt, s.name, s.kind, s.tool, s.position, s.turn,
-                s.lane, s.input, s.retry, s.timeout_ms, 'completed', 'terminal', 1, 1, 1, 1, coalesce(s.tokens, 0),
-                coalesce(s.cost, 0), started_at, completed_at, s.output, completed_by, s.result_input, s.output_hash,
-                s.model, s.usage, {now}
+                s.lane, json[s.input], s.retry, s.timeout_ms, 'completed', 'terminal', 1, 1, 1, 1, coalesce(s.tokens, 0),
+                coalesce(s.cost, 0), started_at, completed_at, json[s.output], completed_by, json[s.result_input],
+                s.output_hash, s.model, json[s.usage], {now}
               from {rows} cross join lateral unnest(u.steps) as s""",
-            Column.joined(TASK, List.of(time("started_at", Together::startedAt),
-                    time("completed_at", Together::completedAt), text("completed_by", Together::holder),
-                    rows("steps", "task_step_completed", Column.joined(STEP, List.of(
-                            bigint("tokens", n -> n.row().tokens() == 0 ? null : n.row().tokens()),
-                            money("cost", n -> n.row().cost().signum() == 0 ? null : n.row().cost()),
-                            json("output", n -> n.step.output),
-                            json("result_input", n -> n.step.of(StepResult::input)),
-                            bigint("output_hash", n -> n.step.of(StepResult::outputHash)),
-                            text("model", n -> n.step.of(StepResult::model)),
-                            json("usage", n -> n.step.usage()))), Together::steps))));
+            Column.joined(Column.of(TASK, CompletedTogether::task),
+                    List.of(time("started_at", t -> t.task.startedAt), time("completed_at", t -> t.task.completedAt),
+                            text("completed_by", t -> t.task.holder), jsons("json", t -> t.json.texts()),
+                            rows("steps", "task_step_completed_2", Column.joined(
+                                    Column.of(Column.joined(List.of(ID), PLACE, LIMITS, List.of(
+                                            bigint("tokens", n -> n.row().tokens() == 0 ? null : n.row().tokens()),
+                                            money("cost",
+                                                    n -> n.row().cost().signum() == 0 ? null : n.row().cost()),
+                                            bigint("output_hash", n -> n.step.of(StepResult::outputHash)),
+                                            text("model", n -> n.step.of(StepResult::model)))), Completed::step),
+                                    List.of(integer("input", Completed::input), integer("output", Completed::output),
+                                            integer("result_input", Completed::resultInput),
+                                            integer("usage", Completed::usage))),
+                                    CompletedTogether::steps))));
 
     static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_step_change", "id",
             """
@@ -326,7 +368,9 @@ final class StepsTable {
 
     /** Whether {@link #INSERT_PLAIN} writes the same as {@link #INSERT}: the step is untouched, or at its first try, and neither a call nor with a worst case. */
     static boolean plain(New step) {
-        return step.row().callEffect() == null && step.row().spec().worstCase() == null && noResult(step.step)
+        return step.row().callEffect() == null && step.row().callResult() == null
+                && step.row().spec().worstCase() == null
+                && noResult(step.step)
                 && switch (step.row().state()) {
                     case PENDING -> step.row().startedAt() == null && faultless(step.step, 0);
                     case RUNNING -> step.row().startedAt() != null && faultless(step.step, 1);

@@ -16,7 +16,10 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.server.engine.store.sql.RowSetStatement;
+import io.keelson.server.engine.store.sql.RowSetStatement.Moment;
+import io.keelson.server.engine.store.sql.RowSetStatement.Part;
 import java.math.BigDecimal;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -100,6 +103,8 @@ class PlainStepsTest {
                 "worker",
                 true);
     });
+    private static final Consumer<Values> DIVIDED = CHARGED.andThen(v -> v.result = new StepResult(one.id(), 1, RUN,
+            "completed", 1, THEN, null, null, null, "m", new Tokens(1, 1, 1, 2, 1), v.cost, "worker", true));
     private static final Consumer<Values> FREE =
             COMPLETED.andThen(v -> v.result = new StepResult(one.id(), 1, RUN, "completed",
                     1, THEN, null, 7L, null, null, Tokens.NONE, BigDecimal.ZERO, "worker", true));
@@ -155,15 +160,49 @@ class PlainStepsTest {
     @Test
     void insertsOfCompletedStepsWriteAllColumns() throws SQLException {
         int completed = 0;
-        for (Consumer<Values> values : withVariants(COMPLETED, CHARGED, CONTINUED)) {
+        for (Consumer<Values> values : withVariants(COMPLETED, CHARGED, DIVIDED, CONTINUED)) {
             StepsTable.New row = created(values);
             if (StepsTable.completed(row)) {
                 completed++;
-                assertThat(written(GONE, StepsTable.INSERT_COMPLETED, together(row)))
+                assertThat(written(GONE, StepsTable.INSERT_COMPLETED,
+                        StepsTable.CompletedTogether.of(List.of(row)).getFirst()))
                         .isEqualTo(written(GONE, StepsTable.INSERT, row));
             }
         }
         assertThat(completed).isGreaterThan(20);
+    }
+
+    /** Rows have no parts of undivided tokens, and the view has them. */
+    @Test
+    void resultsHaveThePartsOfTheirTokens() throws SQLException {
+        List<StepsTable.New> steps = List.of(created(COMPLETED), created(CHARGED), created(DIVIDED));
+        List<List<String>> parts = new ArrayList<>();
+        for (StepsTable.New step : steps) {
+            RunFixtures.execute(world.connection(), GONE);
+            execute(StepsTable.INSERT_COMPLETED, StepsTable.CompletedTogether.of(List.of(step)).getFirst());
+            parts.add(RunFixtures.query(world.connection(),
+                    """
+                    select concat_ws(' ', w.tokens, s.usage, w.usage) from work_results w join task_steps s on s.id = w.step_id"""));
+            world.connection().rollback();
+        }
+        assertThat(parts).containsExactly(List.of("0"), List.of("5 " + usage(0, 0, 0, 5, 0)),
+                List.of("5 " + usage(1, 1, 1, 2, 1) + " " + usage(1, 1, 1, 2, 1)));
+    }
+
+    private static String usage(int input, int read, int write, int output, int reasoning) {
+        return "{\"input\": %d, \"output\": %d, \"reasoning\": %d, \"cache_read\": %d, \"cache_write\": %d}"
+                .formatted(input, output, reasoning, read, write);
+    }
+
+    /** Completed steps of a task have each of their JSON texts once. */
+    @Test
+    void equalTextsAreSentOnce() {
+        StepsTable.New step = created(CHARGED);
+        StepsTable.New other = created(DIVIDED.andThen(v -> v.output = "{\"n\": 2}"));
+        StepsTable.CompletedTogether all = StepsTable.CompletedTogether.of(List.of(step, step, other)).getFirst();
+        assertThat(all.json().texts()).hasSize(5).doesNotHaveDuplicates();
+        assertThat(all.steps()).extracting(StepsTable.Completed::output).containsExactly(2, 2, 4);
+        assertThat(all.steps()).extracting(StepsTable.Completed::usage).containsExactly(null, null, 5);
     }
 
     /** Steps of one task that have not the same start, end and holder are apart. */
@@ -183,7 +222,7 @@ class PlainStepsTest {
                     error_code = 'E', error_message = 'e', error_class = 'permanent', tokens = 9, cost = 9, next_run_at = now(),
                     started_at = now(), granted_retries = 2, failure_ignored = true, resolved_input = '{"old": 1}',
                     output = '{"old": 1}'""";
-        for (Consumer<Values> values : withVariants(CLAIMED, COMPLETED, CHARGED, CONTINUED)) {
+        for (Consumer<Values> values : withVariants(CLAIMED, COMPLETED, CHARGED, DIVIDED, CONTINUED)) {
             StepsTable.Changed row = changed(values);
             if (StepsTable.plain(row)) {
                 assertThat(written(before, StepsTable.UPDATE_PLAIN, row))
@@ -286,12 +325,20 @@ class PlainStepsTest {
     private static <T> String written(String before, RowSetStatement<T> statement, T row) throws SQLException {
         RunFixtures.execute(world.connection(), before);
         try {
-            statement.execute(world.connection(), List.of(row), THEN);
+            execute(statement, row);
             return RunFixtures.query(world.connection(), "select s::text from task_steps s").getFirst();
         } catch (SQLException e) {
             return e.getSQLState();
         } finally {
             world.connection().rollback();
+        }
+    }
+
+    private static <T> void execute(RowSetStatement<T> statement, T row) throws SQLException {
+        Part<T> part = statement.of(List.of(row));
+        try (PreparedStatement prepared = world.connection().prepareStatement(part.sql(false))) {
+            part.bind(prepared, 1, false, new Moment(THEN, THEN));
+            prepared.execute();
         }
     }
 }

@@ -5,6 +5,7 @@ import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.ByteConverter;
@@ -71,8 +72,36 @@ final class BinaryOut {
                 int4(8);
                 time((Instant) value);
             }
+            case JSONBS -> {
+                int beginning = sized();
+                arrayOf(Element.JSONB.oid(), ((Collection<?>) value).size());
+                ((Collection<?>) value).forEach(each -> value(Element.JSONB, each));
+                endSized(beginning);
+            }
             case ROWS -> throw new IllegalArgumentException("Rows are encoded by their columns");
         }
+    }
+
+    /** The header before the elements of an array. */
+    void arrayOf(int elementOid, int count) {
+        int4(count == 0 ? 0 : 1);
+        int4(0);
+        int4(elementOid);
+        if (count > 0) {
+            int4(count);
+            int4(1);
+        }
+    }
+
+    /** Leaves room for a length; returns its place. */
+    int sized() {
+        int place = size;
+        int4(0);
+        return place;
+    }
+
+    void endSized(int place) {
+        int4At(place, size - place - Integer.BYTES);
     }
 
     /** A time without its length, in microseconds. */
@@ -86,8 +115,7 @@ final class BinaryOut {
         size += 4;
     }
 
-    /** Overwrites the four bytes at that position. */
-    void int4At(int position, int value) {
+    private void int4At(int position, int value) {
         ByteConverter.int4(bytes, position, value);
     }
 

@@ -38,7 +38,7 @@ public final class BinaryParameter extends PGobject implements PGBinaryObject {
 
     private BinaryParameter(String elementType, int elementOid, int count, int capacity) {
         this("_" + elementType, new BinaryOut(20 + capacity), 0);
-        arrayOf(elementOid, count);
+        out.arrayOf(elementOid, count);
     }
 
     public static void bind(PreparedStatement statement, int position, Collection<?> values, Element type)
@@ -113,7 +113,7 @@ public final class BinaryParameter extends PGobject implements PGBinaryObject {
 
     /** A row as an element: with its length before it. */
     private <T> void row(List<Column<T>> columns, T row, TypeInfo types) throws SQLException {
-        int beginning = sized();
+        int beginning = out.sized();
         out.int4(columns.size());
         for (Column<T> column : columns) {
             if (column.rows() == null) {
@@ -124,41 +124,19 @@ public final class BinaryParameter extends PGobject implements PGBinaryObject {
                 rows(column.rows(), row, types);
             }
         }
-        endSized(beginning);
+        out.endSized(beginning);
     }
 
     /** Rows within a row, as a field. */
     private <T, S> void rows(RowArray<T, S> rows, T row, TypeInfo types) throws SQLException {
         out.int4(types.getPGType("_" + rows.rowType()));
         Collection<S> inner = rows.of().apply(row);
-        int beginning = sized();
-        arrayOf(types.getPGType(rows.rowType()), inner.size());
+        int beginning = out.sized();
+        out.arrayOf(types.getPGType(rows.rowType()), inner.size());
         for (S each : inner) {
             row(rows.columns(), each, types);
         }
-        endSized(beginning);
-    }
-
-    /** The header before the elements of an array. */
-    private void arrayOf(int elementOid, int count) {
-        out.int4(count == 0 ? 0 : 1);
-        out.int4(0);
-        out.int4(elementOid);
-        if (count > 0) {
-            out.int4(count);
-            out.int4(1);
-        }
-    }
-
-    /** Leaves room for a length; returns its place. */
-    private int sized() {
-        int place = out.size();
-        out.int4(0);
-        return place;
-    }
-
-    private void endSized(int place) {
-        out.int4At(place, out.size() - place - Integer.BYTES);
+        out.endSized(beginning);
     }
 
     private void bind(PreparedStatement statement, int position) throws SQLException {

@@ -23,11 +23,13 @@ import org.jspecify.annotations.Nullable;
 public record Column<T>(String name, Element type, Function<T, @Nullable Object> value, @Nullable RowArray<T, ?> rows) {
 
     /**
-     * The type of a column; a value is a UUID, String, Integer, Long, Double, BigDecimal, Boolean or Instant, or of
-     * {@link #ROWS} a collection of rows.
+     * The type of a column; a value is a UUID, String, Integer, Long, Double, BigDecimal, Boolean or Instant, of
+     * {@link #JSONBS} a collection of strings, or of {@link #ROWS} one of rows.
      */
     public enum Element {
         UUID(2950), TEXT(25), JSONB(3802), INT4(23), INT8(20), FLOAT8(701), NUMERIC(1700), BOOL(16), TIMESTAMPTZ(1184),
+        /** A list of JSON texts. */
+        JSONBS(3807),
         /** An array of a row type of the schema. */
         ROWS(0);
 
@@ -44,7 +46,7 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
 
         /** Its name in SQL. */
         public String sql() {
-            return name().toLowerCase(Locale.ROOT);
+            return this == JSONBS ? JSONB.sql() + "[]" : name().toLowerCase(Locale.ROOT);
         }
     }
 
@@ -70,6 +72,11 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
     /** This column, for rows that contain its row. */
     public <S> Column<S> of(Function<S, T> part) {
         return new Column<>(name, type, row -> value.apply(part.apply(row)));
+    }
+
+    /** These columns, for rows that contain their row. */
+    public static <S, T> List<Column<S>> of(List<Column<T>> columns, Function<S, T> part) {
+        return columns.stream().map(column -> column.of(part)).toList();
     }
 
     /** The column of a field. */
@@ -120,6 +127,11 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
     /** JSON text. */
     public static <T> Column<T> json(String name, Function<T, @Nullable String> value) {
         return new Column<>(name, Element.JSONB, row -> TextColumns.storableJson(value.apply(row)));
+    }
+
+    /** JSON texts that the database accepts, see {@link TextColumns#storableJson}. */
+    public static <T> Column<T> jsons(String name, Function<T, Collection<String>> values) {
+        return new Column<>(name, Element.JSONBS, values::apply);
     }
 
     public static <T> Column<T> integer(String name, Function<T, @Nullable Integer> value) {
