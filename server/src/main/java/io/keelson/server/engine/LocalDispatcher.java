@@ -31,6 +31,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** Starts this node's work after commits: executions, evaluations, timers and wake-ups. */
 final class LocalDispatcher implements CommitListener {
@@ -145,9 +146,9 @@ final class LocalDispatcher implements CommitListener {
         listeners.available.settled(capacity.takenRemotely());
     }
 
-    /** The end of a run that this commit has created needs no notification: before it no other node could wait for that end. */
     @Override
-    public void committed(ChangeSet changes, Instant now) {
+    public void committed(ChangeSet changes, Function<UUID, @Nullable RunView> views, Instant now) {
+        ended(changes, views, now);
         changes.stopped().forEach(this::stop);
         List<CancelledModelSteps.Step> cancelled = CancelledModelSteps.in(changes);
         if (!cancelled.isEmpty() && timeouts.size() < MAX_TIMERS) {
@@ -166,19 +167,19 @@ final class LocalDispatcher implements CommitListener {
         }
         changes.timers().values().forEach(timer -> timer.ifPresent(t -> arm(t, now)));
         wake(changes);
+    }
+
+    /** The end of a run that this commit has created needs no notification: before it no other node could wait for that end. */
+    private void ended(ChangeSet changes, Function<UUID, @Nullable RunView> views, Instant now) {
         for (RunRow run : changes.runs()) {
             if (run.state().terminal()) {
-                listeners.ends.ended(run, () -> null);
+                RunView view = views.apply(run.id());
+                listeners.ends.ended(run, () -> view == null ? null : EndedRun.of(view, changes, now));
                 if (!changes.isNew(run.id())) {
                     listeners.notifier.ring(ClusterNotifier.Notification.END);
                 }
             }
         }
-    }
-
-    @Override
-    public void ended(RunView run, ChangeSet changes, Instant now) {
-        listeners.ends.ended(run.run(), () -> EndedRun.of(run, changes, now));
     }
 
     private void start(RunRow run, StepRow step, ChangeSet.Chain chain, Instant now) {

@@ -11,20 +11,16 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
-import io.keelson.server.base.db.SqlFailure;
-import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Committer;
 import io.keelson.server.engine.commit.Draft;
 import io.keelson.server.engine.execute.ChainReports;
 import io.keelson.server.engine.execute.LocalExecutor;
 import io.keelson.server.engine.execute.StepExecution;
 import io.keelson.server.engine.store.KeyUse;
-import java.sql.SQLException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -119,30 +115,16 @@ final class NewRuns {
     /** The database may refuse the report: the run is created without it, and its steps are executed again. */
     private static CompletableFuture<Reply> withoutReport(Draft draft, @Nullable Command report, Throwable failure,
             CompletableFuture<Reply> answer) {
-        CompletableFuture<Reply> created = report == null || isFinal(failure)
+        CompletableFuture<Reply> created = report == null || Committer.isFinal(failure)
                 ? CompletableFuture.failedFuture(failure)
                 : draft.commitAlone();
         return created.handle((reply, refusal) -> {
             if (refusal == null) {
                 answer.complete(reply);
             } else {
-                answer.completeExceptionally(cause(refusal));
+                answer.completeExceptionally(Committer.cause(refusal));
             }
             return Reply.UNCHANGED;
         });
-    }
-
-    /** Whether the creation alone would fail, too, or the outcome is unknown. */
-    static boolean isFinal(Throwable failure) {
-        return switch (cause(failure)) {
-            case Commands.KeyUsed _,Commands.Overloaded _ -> true;
-            case SqlFailure sql -> sql.unavailable();
-            case SQLException sql -> new SqlFailure(sql).unavailable();
-            default -> false;
-        };
-    }
-
-    private static Throwable cause(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 }

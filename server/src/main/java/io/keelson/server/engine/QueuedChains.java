@@ -134,7 +134,7 @@ final class QueuedChains {
 
         /** The database may refuse the report: the lane is claimed without it, and its steps are executed again. */
         private CompletableFuture<Reply> withoutReport(@Nullable Command report, Throwable refusal) {
-            CompletableFuture<Reply> claimed = report == null || NewRuns.isFinal(refusal)
+            CompletableFuture<Reply> claimed = report == null || Committer.isFinal(refusal)
                     ? CompletableFuture.failedFuture(refusal)
                     : submit(null).creation();
             return claimed.handle((reply, again) -> {

@@ -40,6 +40,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Repeats on a real PostgreSQL what simulations do to their store: the same batches at the same times with the same ids, by
@@ -107,7 +109,7 @@ final class Replica implements BatchListener, AutoCloseable {
         public void settled(LocalCapacity capacity) {}
 
         @Override
-        public void committed(ChangeSet changes, Instant at) {
+        public void committed(ChangeSet changes, Function<UUID, @Nullable RunView> views, Instant at) {
             assertThat(at).isEqualTo(batch.now());
         }
     }

@@ -223,8 +223,7 @@ public final class BatchCommit {
                 store.commitUnlocked(connection, changes, keys, commitContext.slots, commitContext.now);
             }
             committed = true;
-            ended(batch, changes, commitContext.now);
-            node.committed(changes, commitContext.now);
+            node.committed(changes, batch::view, commitContext.now);
             observers.forEach(each -> each.committed(changes, commitContext.now));
         } finally {
             node.settled(capacity);
@@ -233,15 +232,6 @@ public final class BatchCommit {
             }
         }
         batch.drop(changes.runs().stream().filter(run -> run.state().terminal()).map(RunRow::id).toList());
-    }
-
-    private void ended(Batch batch, ChangeSet changes, Instant now) {
-        for (RunRow run : changes.runs()) {
-            RunView view = run.state().terminal() ? batch.view(run.id()) : null;
-            if (view != null) {
-                node.ended(view, changes, now);
-            }
-        }
     }
 
     /** A refused command does not use its key: the client may correct it and repeat it. */

@@ -4,6 +4,9 @@ import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunView;
 import java.time.Instant;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Starts work from committed changes, and offers capacity to the next decisions. */
 public interface CommitListener {
@@ -17,10 +20,8 @@ public interface CommitListener {
     /**
      * The changes are committed. Called on the committing thread: must not block.
      *
+     * @param views the views of the changed runs; null for a run without one. Valid during the call
      * @param now the time at which they were decided
      */
-    void committed(ChangeSet changes, Instant now);
-
-    /** A run has ended in these committed changes. Called before {@link #committed}, and must not block either. */
-    default void ended(RunView run, ChangeSet changes, Instant now) {}
+    void committed(ChangeSet changes, Function<UUID, @Nullable RunView> views, Instant now);
 }

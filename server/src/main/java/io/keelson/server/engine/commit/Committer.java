@@ -12,8 +12,10 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.Reply;
 import io.keelson.server.base.db.Database;
+import io.keelson.server.base.db.SqlFailure;
 import io.keelson.server.engine.store.KeyUse;
 import io.keelson.server.engine.store.RunStore;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -21,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -109,6 +112,21 @@ public final class Committer implements AutoCloseable {
     public CompletableFuture<Reply> submitOwn(Command command) {
         PendingCommand pending = new PendingCommand(command);
         return queue.add(pending) ? pending.answer : CompletableFuture.failedFuture(new Commands.Overloaded());
+    }
+
+    /** Whether the same command without a report would fail, too, or the outcome is unknown. */
+    public static boolean isFinal(Throwable failure) {
+        return switch (cause(failure)) {
+            case Commands.KeyUsed _,Commands.Overloaded _ -> true;
+            case SqlFailure sql -> sql.unavailable();
+            case SQLException sql -> new SqlFailure(sql).unavailable();
+            default -> false;
+        };
+    }
+
+    /** The cause of a failed submission. */
+    public static Throwable cause(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     /** Has the next commits read the database's clock. */

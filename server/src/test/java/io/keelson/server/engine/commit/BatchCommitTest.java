@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
 import io.keelson.core.money.Prices;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command;
@@ -29,7 +30,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,7 +78,7 @@ class BatchCommitTest {
         public void settled(LocalCapacity capacity) {}
 
         @Override
-        public void committed(ChangeSet changes, Instant now) {
+        public void committed(ChangeSet changes, Function<UUID, @Nullable RunView> views, Instant now) {
             changes.queue().values().forEach(item -> item.filter(each -> each.holder() == null)
                     .ifPresent(each -> waiting.put(each.runId(), each)));
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
 import io.keelson.core.money.Prices;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
@@ -13,8 +14,11 @@ import io.keelson.server.engine.Nodes;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,7 +45,7 @@ class CommitLoopTest {
         public void settled(LocalCapacity capacity) {}
 
         @Override
-        public void committed(ChangeSet changes, Instant now) {}
+        public void committed(ChangeSet changes, Function<UUID, @Nullable RunView> views, Instant now) {}
     }
 
     @Test

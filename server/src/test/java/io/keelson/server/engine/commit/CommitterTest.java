@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
 import io.keelson.core.money.Prices;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
@@ -22,7 +23,9 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,7 +66,7 @@ class CommitterTest {
         public void settled(LocalCapacity capacity) {}
 
         @Override
-        public void committed(ChangeSet changes, Instant now) {}
+        public void committed(ChangeSet changes, Function<UUID, @Nullable RunView> views, Instant now) {}
 
         @Override
         public void batchEnded(BatchPath path, int commands, long nanos) {

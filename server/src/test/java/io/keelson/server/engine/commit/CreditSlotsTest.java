@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Prices;
 import io.keelson.core.run.Command;
@@ -34,8 +35,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,7 +72,7 @@ class CreditSlotsTest {
         public void settled(LocalCapacity capacity) {}
 
         @Override
-        public void committed(ChangeSet changes, Instant now) {}
+        public void committed(ChangeSet changes, Function<UUID, @Nullable RunView> views, Instant now) {}
     };
 
     private final List<Observer.BatchPath> ways = Collections.synchronizedList(new ArrayList<>());
