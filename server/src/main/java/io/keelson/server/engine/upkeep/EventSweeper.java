@@ -26,8 +26,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class EventSweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(EventSweeper.class);
-    private static final Duration SWEEP_INTERVAL = Duration.ofMinutes(10);
-    private static final Duration FIRST_SWEEP = Duration.ofMinutes(1);
     private static final int BATCH_SIZE = 1_000;
     private static final String JSON_LINES = "application/jsonl";
 
@@ -44,7 +42,7 @@ public final class EventSweeper implements AutoCloseable {
     private final ArtifactStore store;
     private final Ages ages;
     private final Ids ids;
-    private final BackgroundTask task = BackgroundTask.every("event-retention", SWEEP_INTERVAL, this::sweep);
+    private final BackgroundTask task = BackgroundTask.every("event-retention", Sweeps.INTERVAL, this::sweep);
 
     public EventSweeper(Database database, EventRetention life, ArtifactStore store, Ages ages, Ids ids) {
         this.database = database;
@@ -56,7 +54,7 @@ public final class EventSweeper implements AutoCloseable {
 
     /** Starts periodic runs. */
     public EventSweeper start() {
-        task.startWithin(FIRST_SWEEP);
+        task.startWithin(Sweeps.FIRST);
         return this;
     }
 

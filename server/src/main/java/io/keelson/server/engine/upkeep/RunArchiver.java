@@ -42,8 +42,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class RunArchiver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RunArchiver.class);
-    private static final Duration SWEEP_INTERVAL = Duration.ofMinutes(10);
-    private static final Duration FIRST_SWEEP = Duration.ofMinutes(1);
     private static final int BATCH_SIZE = 500;
     private static final int MAX_RUNS = 100;
     private static final int FULL_BYTES = 8 << 20;
@@ -88,7 +86,7 @@ public final class RunArchiver implements AutoCloseable {
     private final Ages ages;
     private final Ids ids;
     private final Observer observer;
-    private final BackgroundTask task = BackgroundTask.every("run-archive", SWEEP_INTERVAL, this::sweep);
+    private final BackgroundTask task = BackgroundTask.every("run-archive", Sweeps.INTERVAL, this::sweep);
 
     public RunArchiver(Database database, RunArchive archive, ArtifactStore store, Ages ages, Ids ids,
             Observer observer) {
@@ -102,7 +100,7 @@ public final class RunArchiver implements AutoCloseable {
 
     /** Starts periodic runs. */
     public RunArchiver start() {
-        task.startWithin(FIRST_SWEEP);
+        task.startWithin(Sweeps.FIRST);
         return this;
     }
 
