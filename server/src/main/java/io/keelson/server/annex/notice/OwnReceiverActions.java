@@ -3,6 +3,7 @@ package io.keelson.server.annex.notice;
 import io.keelson.api.outlet.Webhook;
 import io.keelson.core.run.Ids;
 import io.keelson.server.api.http.definitions.ReceiverCheck;
+import io.keelson.server.api.http.definitions.TestMessages;
 import io.keelson.server.api.http.support.ApiProblem;
 import io.keelson.server.api.http.support.ApiRequest;
 import io.keelson.server.api.http.support.ApiResponse;
@@ -10,7 +11,6 @@ import io.keelson.server.api.http.support.ETag;
 import io.keelson.server.api.http.support.ErrorCode;
 import io.keelson.server.api.http.support.IdKind;
 import io.keelson.server.api.http.support.ListPage;
-import io.keelson.server.api.http.support.MinuteBuckets;
 import io.keelson.server.api.http.support.Reads;
 import io.keelson.server.api.http.support.Route;
 import io.keelson.server.base.json.Json;
@@ -30,12 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class OwnReceiverActions {
 
-    /** Test messages of a person within any minute, on each server. */
-    private static final int TESTS_PER_MINUTE = 5;
-
-    private record Person(UUID workspace, String name) {}
-
-    private final MinuteBuckets<Person> tests = new MinuteBuckets<>(System::nanoTime);
+    private final TestMessages tests = new TestMessages();
     private final Endpoints endpoints;
     private final Deliveries deliveries;
     private final ReceiverCheck check;
@@ -120,11 +115,7 @@ final class OwnReceiverActions {
         if (!found.enabled()) {
             throw ApiProblem.of(ErrorCode.WEBHOOK_DISABLED, "enable the receiver first");
         }
-        MinuteBuckets.State rate = tests.count(new Person(request.workspace(), person(request)), TESTS_PER_MINUTE);
-        if (rate.exhausted()) {
-            throw ApiProblem.of(ErrorCode.REQUEST_LIMIT_REACHED, "a person sends at most " + TESTS_PER_MINUTE
-                    + " test messages a minute").header("Retry-After", Long.toString(rate.retryAfter()));
-        }
+        tests.count(request);
         UUID id = ids.next();
         deliveries.ping(request.workspace(), UUID.fromString(found.id()), id);
         return ApiResponse.ok(Json.document(new Webhook.Ping(Deliveries.wire(id))));

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.UUID;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -89,9 +91,32 @@ class WebhookApiTest {
         return receiver.got().stream().map(got -> json(got).get("type").stringValue()).toList();
     }
 
+    /** The secret of a new key, which has sent no ping. */
+    private static String administrator() {
+        return api.post("/api/v1/api-keys", "{\"name\": \"pings-" + UUID.randomUUID() + "\", \"scopes\": [\"admin\"]}")
+                .json()
+                .get("key").stringValue();
+    }
+
+    private static ApiServer.Answer ping(JsonNode webhook, String key) {
+        return api.post(path(webhook) + "/ping", "{}", "Authorization", "Bearer " + key);
+    }
+
+    @Test
+    void keyPingsFewTimesAMinute() {
+        JsonNode webhook = made("");
+        String busy = administrator();
+        List<ApiServer.Answer> answers = IntStream.range(0, 7).mapToObj(_ -> ping(webhook, busy)).toList();
+        assertThat(answers.subList(0, 5)).allMatch(answer -> answer.status() == 200);
+        ApiServer.Answer refused = answers.stream().filter(each -> each.status() == 429).findFirst().orElseThrow();
+        assertThat(refused.json().get("code").stringValue()).isEqualTo("REQUEST_LIMIT_REACHED");
+        assertThat(Integer.parseInt(refused.header("Retry-After"))).isBetween(1, 12);
+        assertThat(ping(webhook, administrator()).status()).isEqualTo(200);
+    }
+
     /** Waits until a ping has come, behind which there is nothing. */
     private void awaitPing(JsonNode webhook) {
-        ApiServer.Answer ping = api.post(path(webhook) + "/ping", "{}");
+        ApiServer.Answer ping = ping(webhook, administrator());
         assertThat(ping.status()).as(ping.text()).isEqualTo(200);
         String id = ping.json().get("delivery_id").stringValue();
         Awaitility.await().atMost(Duration.ofSeconds(90))
@@ -238,12 +263,12 @@ class WebhookApiTest {
     void endpointThatAnswersGoneIsDisabled() {
         JsonNode webhook = made("");
         receiver.then(410);
-        api.post(path(webhook) + "/ping", "{}");
+        String administrator = administrator();
+        ping(webhook, administrator);
         Awaitility.await().atMost(Duration.ofSeconds(90))
                 .until(() -> !api.get(path(webhook)).json().get("enabled").booleanValue());
         assertThat(api.get(path(webhook)).json().get("disabled_reason").stringValue()).isEqualTo("gone");
-        assertThat(api.post(path(webhook) + "/ping", "{}").json().get("code").stringValue())
-                .isEqualTo("WEBHOOK_DISABLED");
+        assertThat(ping(webhook, administrator).json().get("code").stringValue()).isEqualTo("WEBHOOK_DISABLED");
 
         JsonNode enabled = patch(webhook, "{\"enabled\": true}").json();
         assertThat(enabled.get("disabled_reason").isNull()).isTrue();

@@ -27,6 +27,7 @@ import java.util.UUID;
 /** Webhooks: only for a workspace's administrators, because events are sent to external systems. */
 public final class WebhookActions {
 
+    private final TestMessages tests = new TestMessages();
     private final Endpoints endpoints;
     private final Deliveries deliveries;
     private final ReceiverCheck check;
@@ -103,6 +104,7 @@ public final class WebhookActions {
 
     private ApiResponse ping(ApiRequest request) {
         UUID endpoint = enabled(request);
+        tests.count(request);
         UUID id = ids.next();
         deliveries.ping(request.workspace(), endpoint, id);
         return ApiResponse.ok(Json.document(new Webhook.Ping(Deliveries.wire(id))));
