@@ -52,10 +52,14 @@ class ChainRecordsTest {
             List<String> single = records(nodes, Engine.Chains.OFF);
             List<String> atTheEnd = records(nodes, new Engine.Chains(true, hour, hour));
             List<String> atOnce = records(nodes, new Engine.Chains(true, Duration.ZERO, hour));
+            List<String> queuedSingle = recordsOfQueued(nodes, Engine.Chains.OFF);
+            List<String> queued = recordsOfQueued(nodes, new Engine.Chains(true, hour, hour, hour));
             for (int i = 0; i < STORIES.size(); i++) {
                 equal(STORIES.get(i), atTheEnd.get(i), single.get(i));
                 equal(STORIES.get(i), atOnce.get(i), single.get(i));
+                equal(STORIES.get(i), queued.get(i), queuedSingle.get(i));
             }
+            assertThat(claimedAtTheirEnd(nodes)).isPositive();
             nodes.assertSound();
         }
     }
@@ -73,18 +77,34 @@ class ChainRecordsTest {
         return record.substring(Math.max(0, at - 200), Math.min(record.length(), at + 100));
     }
 
+    /** Runs that one commit behind their creation has claimed and ended. */
+    private static long claimedAtTheirEnd(Nodes nodes) {
+        return nodes.count("select count(*) from orchestration_runs r where created_at < started_at and "
+                + "started_at = completed_at and 2 = (select count(*) from run_event_packs p where p.run_id = r.id)");
+    }
+
     private static List<String> records(Nodes nodes, Engine.Chains chains) throws Exception {
-        List<String> records = new ArrayList<>();
         try (Engine engine = nodes.node(chains)) {
-            List<UUID> runs = new ArrayList<>();
-            for (int story : STORIES) {
-                UUID run = nodes.submit(engine, mission(story));
-                runs.add(run);
-                nodes.awaitEnd(run);
-            }
-            runs.forEach(run -> records.add(record(nodes, run)));
+            return records(nodes, engine);
         }
-        return records;
+    }
+
+    /** Another node creates the runs and executes nothing. */
+    private static List<String> recordsOfQueued(Nodes nodes, Engine.Chains chains) throws Exception {
+        try (Engine accepting = nodes.node(chains, 0); Engine _ = nodes.node(chains)) {
+            nodes.awaitEnd(nodes.submit(accepting, mission(0))); // a node claims its first work before it executes it
+            return records(nodes, accepting);
+        }
+    }
+
+    private static List<String> records(Nodes nodes, Engine engine) {
+        List<UUID> runs = new ArrayList<>();
+        for (int story : STORIES) {
+            UUID run = nodes.submit(engine, mission(story));
+            runs.add(run);
+            nodes.awaitEnd(run);
+        }
+        return runs.stream().map(run -> record(nodes, run)).toList();
     }
 
     /** All rows, with ids by the order of their first appearance and without times. */
