@@ -253,14 +253,17 @@ public final class ChainReports {
         throw new IllegalArgumentException("the chain ends with step " + report.stepId());
     }
 
-    /** Submits the reports together, with the creation or claim if need be. Completes with whether all are recorded. */
+    /**
+     * Submits the reports together, with the creation or claim if need be. Completes with whether all are recorded. Without reports
+     * that is so: another command, such as a resume, may have begun the first step for this node before the claim.
+     */
     private CompletableFuture<Boolean> commit(List<Report> reports, boolean yields) {
         Command command = reports.isEmpty() ? null
                 : reports.size() == 1 && !yields ? reports.getFirst()
                         : new Command.CompleteChain(reports.getFirst().runId(), reports, yields, actor);
         Opening first = takeOpening();
         return (first != null ? first.commit(command) : commands.apply(Objects.requireNonNull(command)))
-                .thenApply(reply -> isTaken(reply, reports.size()));
+                .thenApply(reply -> reports.isEmpty() || isTaken(reply, reports.size()));
     }
 
     private synchronized @Nullable Opening takeOpening() {

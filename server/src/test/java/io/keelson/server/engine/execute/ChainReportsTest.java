@@ -133,6 +133,44 @@ class ChainReportsTest {
         assertThat(sent).hasSize(1);
     }
 
+    /** A pause and a resume precede the claim: the resume begins the first step for this node, and the claim is refused. */
+    @Test
+    void chainContinuesIfAnotherCommandBeginsItsFirstStep() {
+        CompletableFuture<Reply> claim = new CompletableFuture<>();
+        ChainReports unclaimed = new ChainReports(steps, opening(claim), report -> new CompletableFuture<>(), NODE,
+                () -> lost++);
+        unclaimed.open();
+        assertThat(unclaimed.continuesWith(step(1))).isTrue();
+        claim.complete(Reply.rejected("NOT_CLAIMABLE", "no"));
+        assertThat(lost).isZero();
+        assertThat(unclaimed.record()).isTrue();
+    }
+
+    @Test
+    void chainEndsIfItsClaimIsRefused() {
+        CompletableFuture<Reply> claim = new CompletableFuture<>();
+        ChainReports unclaimed = new ChainReports(steps, opening(claim), report -> new CompletableFuture<>(), NODE,
+                () -> lost++);
+        unclaimed.open();
+        claim.complete(Reply.rejected("NOT_CLAIMABLE", "no"));
+        assertThat(lost).isEqualTo(1);
+        assertThat(unclaimed.continuesWith(step(1))).isFalse();
+    }
+
+    private static ChainReports.Opening opening(CompletableFuture<Reply> claim) {
+        return new ChainReports.Opening() {
+            @Override
+            public CompletableFuture<Reply> commit(Command report) {
+                return claim;
+            }
+
+            @Override
+            public void abandon() {
+                throw new AssertionError("it was committed");
+            }
+        };
+    }
+
     /** The run was paused: the report is taken, and the next step does not begin. */
     @Test
     void chainEndsIfItsNextStepDoesNotBegin() {
