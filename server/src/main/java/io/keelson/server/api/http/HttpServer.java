@@ -70,6 +70,7 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The HTTP API of one server: each request on a virtual thread of its own. */
@@ -126,19 +127,25 @@ public final class HttpServer implements AutoCloseable {
         this.authenticator = new Authenticator(services.auth().holders(), new RequestRate(System::nanoTime), cookie,
                 services.modules().stream().map(ToolModule::tokens).filter(Objects::nonNull).findFirst()
                         .orElse(BearerTokens.UNUSED));
-        ObjectNode document = OpenApi.document();
         this.routes = Routes.of(services, new LongPoll(options.longestPoll(), shutdown, authenticator), authenticator,
-                shutdown, observed, OpenApi.served(document), cookie, hosts, idempotency, options);
+                shutdown, observed, OpenApi.served(this::description), cookie, hosts, idempotency, options);
         this.mounts = services.modules().stream()
                 .flatMap(module -> module.mounts(services.work().commands()).stream()).toList();
-        OpenApi.addScopes(document, routes);
         RequestSchema.Table bodies = OpenApi.bodies();
         routes.stream().filter(route -> route.body() != null)
                 .forEach(route -> schemas.put(route, bodies.of(route)));
+        JsonNode document = OpenApi.shared();
         routes.forEach(route -> parameters.put(route, new QueryParameters(document, route)));
         this.connections = new Connections(options.connections(), options.requestTimeout(), System::nanoTime);
         observed.background().accept(connections.task());
         this.javalin = Javalin.create(this::configure);
+    }
+
+    /** The API's description with the scopes of the routes. */
+    private ObjectNode description() {
+        ObjectNode document = OpenApi.document();
+        OpenApi.addScopes(document, routes);
+        return document;
     }
 
     /**

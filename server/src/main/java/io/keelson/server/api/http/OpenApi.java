@@ -40,6 +40,11 @@ final class OpenApi {
         ForkJoinPool.commonPool().execute(OpenApi::bodies);
     }
 
+    /** As {@link #document()}, for readers only: the description is large. */
+    static JsonNode shared() {
+        return Description.DOCUMENT;
+    }
+
     /** A copy, without scopes, errors and examples. */
     static ObjectNode document() {
         return Description.DOCUMENT.deepCopy();
@@ -102,8 +107,12 @@ final class OpenApi {
         }
     }
 
-    /** A copy with the errors and examples of each operation, as it is served; made at the first call. */
-    static Supplier<ObjectNode> served(ObjectNode document) {
+    /**
+     * The description with the errors and examples of each operation, as it is served; made at the first call.
+     *
+     * @param document called once; its result is changed
+     */
+    static Supplier<ObjectNode> served(Supplier<ObjectNode> document) {
         return new Supplier<>() {
             private @Nullable ObjectNode made;
 
@@ -111,7 +120,7 @@ final class OpenApi {
             public synchronized ObjectNode get() {
                 ObjectNode known = made;
                 if (known == null) {
-                    known = document.deepCopy();
+                    known = document.get();
                     ErrorResponses.addTo(known);
                     Examples.addTo(known);
                     made = known;

@@ -25,7 +25,7 @@ import tools.jackson.databind.JsonNode;
 final class DescribedAnswers {
 
     private static final String ID = "https://keelson.example/openapi";
-    static final JsonNode DOCUMENT = OpenApi.served(OpenApi.document()).get();
+    static final JsonNode DOCUMENT = OpenApi.served(OpenApi::document).get();
     private static final List<Route> ROUTES = DOCUMENT.get("paths").propertyStream()
             .map(path -> new Route(pattern(path.getKey()), "/paths/" + escaped(path.getKey()))).toList();
     /** All schemas are parts of this one. By location, the registry would read the whole document for each. */
