@@ -39,7 +39,7 @@ final class DeliveryProcessor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DeliveryProcessor.class);
     private static final int BATCH_SIZE = 64;
     private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
-    /** Between polls while nothing is due and no trigger receives ends of runs. */
+    /** Between polls while nothing is due. They also find the first trigger that receives ends of runs. */
     private static final Duration IDLE_INTERVAL = Duration.ofSeconds(15);
     private static final Duration RETRY_DELAY = Duration.ofSeconds(10);
     private static final Duration RETENTION_INTERVAL = Duration.ofMinutes(10);
@@ -58,6 +58,8 @@ final class DeliveryProcessor implements AutoCloseable {
     private final BackgroundTask task = BackgroundTask.paced("triggers", POLL_INTERVAL, this::poll);
     private final BackgroundTask retention;
     private final BackgroundTask ends;
+    /** Whether ends of runs are not read until a poll finds a receiver. */
+    private volatile boolean noReceiver;
     /** Whether more deliveries may be due than one batch. Of the task's thread. */
     private boolean backlog;
 
@@ -110,8 +112,9 @@ final class DeliveryProcessor implements AutoCloseable {
         while (progress == RunEnds.Progress.MORE && history.loss() == null && !ends.isClosed()) {
             progress = source.next();
         }
-        if (progress == RunEnds.Progress.NO_RECEIVER) {
-            return IDLE_INTERVAL;
+        noReceiver = progress == RunEnds.Progress.NO_RECEIVER;
+        if (noReceiver) {
+            return BackgroundTask.ON_NUDGE;
         }
         signal();
         return POLL_INTERVAL;
@@ -119,11 +122,14 @@ final class DeliveryProcessor implements AutoCloseable {
 
     /** Decides deliveries if some are due. The next poll is at the time at which others are. */
     private Duration poll() throws InterruptedException {
-        Duration rest = deliveries.untilWork(IDLE_INTERVAL);
-        if (rest.isZero()) {
+        DeliveryStore.Next next = deliveries.next(IDLE_INTERVAL);
+        if (next.receivers() && noReceiver) {
+            ends.nudge();
+        }
+        if (next.rest().isZero()) {
             look();
         }
-        return rest.compareTo(POLL_INTERVAL) < 0 ? POLL_INTERVAL : rest;
+        return next.rest().compareTo(POLL_INTERVAL) < 0 ? POLL_INTERVAL : next.rest();
     }
 
     private void forget(int days) {

@@ -69,8 +69,9 @@ final class DeliveryStore {
                    and state = 'pending' and due_at <= (select clock_timestamp()) for update skip locked))
             returning\s""" + ROW.names());
 
-    private static final Sql UNTIL_WORK = Sql.of("""
-            select case when exists (select from trigger_replays) then 0
+    private static final Sql NEXT = Sql.of("""
+            select exists (select from triggers where enabled and run_ends_from is not null) as receivers,
+                   case when exists (select from trigger_replays) then 0
                         else greatest(0, least(:most, coalesce((select ceil(extract(epoch from due_at - clock_timestamp()) * 1000)
                               from trigger_deliveries where state = 'pending' order by due_at limit 1), :most)))
                    end::bigint as millis""");
@@ -164,10 +165,18 @@ final class DeliveryStore {
                 .all(RecordColumns.of(Accepted.class));
     }
 
-    /** The time until a delivery is due or a replay continues, and at most the given one. */
-    Duration untilWork(Duration most) {
-        return Duration.ofMillis(database.withConnection(c -> UNTIL_WORK.on(c).set("most", most.toMillis())
-                .one(row -> row.getLong("millis"))));
+    /**
+     * The next work.
+     *
+     * @param receivers whether triggers receive ends of runs
+     * @param rest time until a delivery is due or a replay continues
+     */
+    record Next(boolean receivers, Duration rest) {}
+
+    /** The next work, with a rest of at most the given time. */
+    Next next(Duration most) {
+        return database.withConnection(c -> NEXT.on(c).set("most", most.toMillis())
+                .one(row -> new Next(row.getBoolean("receivers"), Duration.ofMillis(row.getLong("millis")))));
     }
 
     /**
