@@ -40,7 +40,7 @@ final class OpenApi {
         ForkJoinPool.commonPool().execute(OpenApi::bodies);
     }
 
-    /** As {@link #document()}, for readers only: the description is large. */
+    /** The description without scopes, errors and examples. Callers do not change it. */
     static JsonNode shared() {
         return Description.DOCUMENT;
     }
