@@ -28,6 +28,8 @@ final class ResultReporter {
     private static final int BESIDE = 16;
     /** Requests at a time. */
     static final int SENDERS = 2;
+    /** The usual wait of a result for results of quick steps at work: one request and one commit have them all. */
+    static final Duration GATHERING = Duration.ofMillis(1);
 
     /** The result of an execution. */
     record Result(Execution execution, ExecutionResult outcome) {}
@@ -55,6 +57,8 @@ final class ResultReporter {
     private final Heartbeats heartbeats;
     private final Slots slots;
     private final BooleanSupplier claims;
+    private final BooleanSupplier soon;
+    private final long gathering;
     private final Consumer<WorkItem> onWork;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -65,14 +69,18 @@ final class ResultReporter {
 
     /**
      * @param claims whether the worker takes further steps
+     * @param soon whether steps at work are expected to end within this time
+     * @param gathering longest wait of a result for results of such steps
      * @param onWork takes such a step, before the slot of a reported one is free
      */
-    ResultReporter(Dispatch dispatch, Heartbeats heartbeats, Slots slots, BooleanSupplier claims,
-            Consumer<WorkItem> onWork) {
+    ResultReporter(Dispatch dispatch, Heartbeats heartbeats, Slots slots, BooleanSupplier claims, BooleanSupplier soon,
+            Duration gathering, Consumer<WorkItem> onWork) {
         this.dispatch = dispatch;
         this.heartbeats = heartbeats;
         this.slots = slots;
         this.claims = claims;
+        this.soon = soon;
+        this.gathering = gathering.toNanos();
         this.onWork = onWork;
     }
 
@@ -94,8 +102,11 @@ final class ResultReporter {
     private void enqueue(List<Pending> reports) {
         lock.lock();
         try {
+            boolean first = waiting.isEmpty();
             waiting.addAll(reports);
-            changed.signalAll();
+            if (first || complete()) {
+                changed.signal();
+            }
         } finally {
             lock.unlock();
         }
@@ -121,8 +132,14 @@ final class ResultReporter {
     private List<Pending> take() throws InterruptedException {
         lock.lock();
         try {
-            while (waiting.isEmpty() || sending > 0 && waiting.size() < BESIDE) {
-                changed.await();
+            long left = gathering;
+            while (waiting.isEmpty() || !complete() && left > 0) {
+                if (waiting.isEmpty() || sending > 0) {
+                    changed.await();
+                    left = gathering;
+                } else {
+                    left = changed.awaitNanos(left);
+                }
             }
             List<Pending> batch = List.copyOf(waiting);
             waiting.clear();
@@ -133,11 +150,15 @@ final class ResultReporter {
         }
     }
 
+    /** Whether the results that wait are to be sent without others. */
+    private boolean complete() {
+        return waiting.size() >= BESIDE || sending == 0 && !soon.getAsBoolean();
+    }
+
     private void endSending() {
         lock.lock();
         try {
             sending--;
-            changed.signalAll();
         } finally {
             lock.unlock();
         }

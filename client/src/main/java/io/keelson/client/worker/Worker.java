@@ -19,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -61,6 +62,9 @@ public final class Worker implements AutoCloseable {
     private final Set<Chain> chains = ConcurrentHashMap.newKeySet();
     /** Durations of the last execution of each tool. */
     private final Map<String, Long> lastNanos = new ConcurrentHashMap<>();
+    private final Duration gathering;
+    /** Executions that are expected to end within this time. */
+    private final AtomicInteger quick = new AtomicInteger();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -83,6 +87,7 @@ public final class Worker implements AutoCloseable {
         this.grace = settings.grace;
         this.longestChain = settings.chain;
         this.slowChain = settings.lease.dividedBy(3);
+        this.gathering = settings.gathering;
         this.server = settings.client.url();
         this.dispatch = new Dispatch(settings.client.api(), id, settings.version, handlers.keySet(),
                 settings.specs.values().stream().map(ToolSpec::announced).toList(), settings.lease,
@@ -93,7 +98,9 @@ public final class Worker implements AutoCloseable {
                         () -> UUID.fromString(settings.client.whoAmI().workspace().id()), handlers.keySet(),
                         settings.slots);
         this.heartbeats = new Heartbeats(dispatch, slots, settings.lease, this::leadSlowChains);
-        this.reports = new ResultReporter(dispatch, heartbeats, slots, () -> !stopping(), this::accept);
+        this.reports =
+                new ResultReporter(dispatch, heartbeats, slots, () -> !stopping(), () -> quick.get() > 0, gathering,
+                        this::accept);
         this.heartbeatThread = Threads.daemon("keelson-heartbeat", heartbeats::run);
         this.reportThreads = IntStream.range(0, ResultReporter.SENDERS)
                 .mapToObj(i -> Threads.daemon("keelson-report", reports::run)).toList();
@@ -299,11 +306,20 @@ public final class Worker implements AutoCloseable {
         if (stopping() && execution.abandon()) {
             reports.add(execution, ExecutionResult.release());
         } else {
-            threads.newThread(() -> execute(execution)).start();
+            boolean ends = endsSoon(execution);
+            if (ends) {
+                quick.incrementAndGet();
+            }
+            threads.newThread(() -> execute(execution, ends)).start();
         }
     }
 
-    private void execute(Execution first) {
+    private boolean endsSoon(Execution first) {
+        long each = lastNanos.getOrDefault(first.tool(), Long.MAX_VALUE);
+        return each < gathering.toNanos() / (1 + first.following().size());
+    }
+
+    private void execute(Execution first, boolean countedAsQuick) {
         Chain chain = new Chain(first, reports, slots);
         chains.add(chain);
         long begun = System.nanoTime();
@@ -321,6 +337,9 @@ public final class Worker implements AutoCloseable {
                 return dispatch.upload(item, name, type, file);
             });
             continues = chain.begin(step) && execute(step, chain);
+        }
+        if (countedAsQuick) {
+            quick.decrementAndGet();
         }
         chain.end();
         chains.remove(chain);
@@ -404,6 +423,7 @@ public final class Worker implements AutoCloseable {
         private Duration poll = Duration.ofSeconds(2);
         private Duration grace = Duration.ofSeconds(20);
         private Duration chain = Chain.LONGEST;
+        private Duration gathering = ResultReporter.GATHERING;
         private @Nullable URI broker;
 
         private Builder(Keelson client) {
@@ -473,6 +493,12 @@ public final class Worker implements AutoCloseable {
          */
         public Builder chain(Duration longest) {
             this.chain = longest;
+            return this;
+        }
+
+        /** How long results wait for other results of quick steps at work. */
+        Builder gathering(Duration value) {
+            this.gathering = value;
             return this;
         }
 

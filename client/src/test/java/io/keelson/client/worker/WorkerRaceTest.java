@@ -85,9 +85,7 @@ class WorkerRaceTest {
             if (first.getAndSet(false)) {
                 answered.await();
             }
-            return Answer.json(Json.of(Map.of("items", request.body().path("items").valueStream()
-                    .map(item -> Map.of("step_id", item.path("step_id").asString(), "status", "ok")).toList()))
-                    .toString());
+            return answered(request);
         });
         peer.offer(S1);
         try (Worker worker = settings(Duration.ofSeconds(5), step -> "done").slots(40).build().start()) {
@@ -96,6 +94,35 @@ class WorkerRaceTest {
             assertThat(requests.poll(20, TimeUnit.SECONDS)).as("all of them").isEqualTo(16);
             answered.countDown();
         }
+    }
+
+    /** A tool is quick if its last execution was. The step that is offered first ends last. */
+    @Test
+    void resultsOfQuickStepsShareARequest() throws Exception {
+        BlockingQueue<Integer> requests = new LinkedBlockingQueue<>();
+        CountDownLatch seven = new CountDownLatch(7);
+        peer.server.on("POST /api/v1/dispatch/complete", request -> {
+            requests.add(request.body().path("items").size());
+            return answered(request);
+        });
+        peer.offer(S1);
+        try (Worker worker = settings(Duration.ofSeconds(5), step -> {
+            if (step.stepId().equals(S2)) {
+                seven.await();
+            } else if (!step.stepId().equals(S1)) {
+                seven.countDown();
+            }
+            return "done";
+        }).slots(40).gathering(Duration.ofSeconds(20)).build().start()) {
+            assertThat(requests.poll(20, TimeUnit.SECONDS)).isEqualTo(1);
+            IntStream.rangeClosed(2, 9).mapToObj(DispatchPeer::id).forEach(peer::offer);
+            assertThat(requests.poll(20, TimeUnit.SECONDS)).as("all of them").isEqualTo(8);
+        }
+    }
+
+    private static Answer answered(ScriptedServer.Request request) {
+        return Answer.json(Json.of(Map.of("items", request.body().path("items").valueStream()
+                .map(item -> Map.of("step_id", item.path("step_id").asString(), "status", "ok")).toList())).toString());
     }
 
     @Test
