@@ -73,7 +73,8 @@ final class EvaluationBudget {
             throw new ExpressionException("EXPRESSION_INTERRUPTED", "the evaluation was interrupted");
         }
         if (System.nanoTime() - deadline > 0) {
-            throw new ExpressionException("EXPRESSION_TIMEOUT", "the expression ran longer than " + limits.time());
+            throw new ExpressionException("EXPRESSION_TIMEOUT",
+                    "the expression ran longer than " + limits.time().toMillis() + " ms");
         }
     }
 
