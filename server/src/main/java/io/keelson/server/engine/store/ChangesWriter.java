@@ -133,7 +133,7 @@ final class ChangesWriter {
     private List<Part<?>> born() {
         List<Accepted> accepted = each(changes.newRuns(), run -> new Accepted(run,
                 Objects.requireNonNull(runs.get(run.id())), outcomes.get(run.id())));
-        return List.of(RunsTable.INSERT.of(accepted), BoardTable.INSERT_RUN.of(accepted),
+        return List.of(RunsTable.insert(accepted), BoardTable.INSERT_RUN.of(accepted),
                 RunsTable.INSERT_HEAD.of(each(accepted, Accepted::row)),
                 AgentsTable.INSERT.of(each(changes.newAgents(),
                         agent -> new AgentsTable.New(changes.ownerOf(agent), agent))),

@@ -69,7 +69,10 @@ final class RunsTable {
             text("turn_model", RunRow::turnModel), bigint("ended_ms", r -> r.ended().toMillis()),
             time("begun_at", RunRow::begunAt));
 
-    static final RowSetStatement<Accepted> INSERT = new RowSetStatement<>("keelson_run_new_2", """
+    /** An accepted run, and the places of JSON texts that runs of a mission have in common. */
+    record Inserted(Accepted accepted, @Nullable Integer plan, @Nullable Integer config, @Nullable Integer policy) {}
+
+    static final RowSetStatement<Inserted> INSERT = new RowSetStatement<>("keelson_run_new_3", """
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
                 tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts,
                 forked_from, fork_task, start_at, origin, input_declarations, state, state_type, attempt_number,
@@ -79,7 +82,7 @@ final class RunsTable {
                 version_id, plan_version, replans, gate, state_since, active_ms, active_since, quiet_since, credits_charged_before,
                 credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd, budget_warned,
                 turn_model, ended_ms, begun_at, cancelled_at, created_at, updated_at)
-            select id, workspace_id, title, description, goal, plan, config, policy, inputs, tags, output_template,
+            select id, workspace_id, title, description, goal, json[plan], json[config], json[policy], inputs, tags, output_template,
                 priority, trigger, agent_slug, external_id, created_by, max_attempts, forked_from, fork_task, start_at,
                 origin, input_declarations, state, state_type,
                 attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed, tasks_failed,
@@ -90,36 +93,49 @@ final class RunsTable {
                     where a.workspace_id = u.workspace_id and a.slug = u.agent_slug) end, version_id, plan_version, replans, gate, state_since, active_ms, active_since, quiet_since,
                 credits_charged_before, credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd,
                 budget_warned, turn_model, ended_ms, begun_at, case when state = 'cancelled' then completed_at end, {now}, {now}
-              from {rows}""", Column.joined(List.of(
-            uuid("id", a -> a.run.id()), uuid("workspace_id", a -> a.run.workspaceId()),
-            text("title", 500, a -> a.run.name()), text("description", a -> a.run.description()),
-            text("goal", a -> a.run.goal()), json("plan", a -> a.run.planJson()),
-            json("config", a -> a.run.configJson()), json("policy", a -> Policies.run(a.run.policy())),
-            json("inputs", a -> a.run.inputsJson()), json("tags", a -> a.run.tagsJson()),
-            text("output_template", a -> a.run.outputTemplate()), integer("priority", a -> a.run.priority()),
-            text("trigger", 50, a -> a.run.trigger()), text("agent_slug", 255, a -> a.run.agentSlug()),
-            text("external_id", a -> a.run.externalId()), text("created_by", 255, a -> a.run.createdBy()),
-            integer("max_attempts", a -> a.run.policy().maxAttempts()),
-            uuid("forked_from", a -> a.run.fork() == null ? null : a.run.fork().run()),
-            text("fork_task", 220, a -> a.run.fork() == null ? null : a.run.fork().task()),
-            time("start_at", a -> a.run.startAt()), json("origin", a -> a.run.origin().originJson()),
-            json("input_declarations", a -> a.run.origin().declarationsJson()),
-            word("state", a -> a.row.state().wire()), word("state_type", a -> a.row.state().type().wire()),
-            integer("attempt_number", a -> a.row.attempt()),
-            integer("effect_generation", a -> a.row.effectGeneration()), flag("failing", a -> a.row.failing()),
-            integer("agent_count", a -> a.row.counts().agents()), integer("task_count", a -> a.row.counts().tasks()),
-            integer("tasks_completed", a -> a.row.counts().tasksCompleted()),
-            integer("tasks_failed", a -> a.row.counts().tasksFailed()),
-            integer("tasks_skipped", a -> a.row.counts().tasksSkipped()),
-            integer("steps_total", a -> a.row.counts().steps()),
-            integer("total_tokens", a -> TextColumns.clamp(a.row.tokens().total())),
-            money("total_cost", a -> a.row.cost()),
-            time("started_at", a -> a.row.startedAt()), time("completed_at", a -> a.row.completedAt()),
-            text("error_code", 100, a -> a.row.errorCode()), text("error_message", a -> a.row.errorMessage()),
-            json("output", a -> a.row.output()),
-            integer("version_id", a -> a.row.version())),
-            KEPT.stream().map(column -> column.of(Accepted::row)).toList(),
-            List.of(text("result_summary", TasksTable.SUMMARY, Accepted::outcome))));
+              from {rows} cross join (select {shared} as json) as texts""",
+            Column.joined(Column.of(Column.joined(List.of(
+                    uuid("id", a -> a.run.id()), uuid("workspace_id", a -> a.run.workspaceId()),
+                    text("title", 500, a -> a.run.name()), text("description", a -> a.run.description()),
+                    text("goal", a -> a.run.goal()), json("inputs", a -> a.run.inputsJson()),
+                    json("tags", a -> a.run.tagsJson()),
+                    text("output_template", a -> a.run.outputTemplate()), integer("priority", a -> a.run.priority()),
+                    text("trigger", 50, a -> a.run.trigger()), text("agent_slug", 255, a -> a.run.agentSlug()),
+                    text("external_id", a -> a.run.externalId()), text("created_by", 255, a -> a.run.createdBy()),
+                    integer("max_attempts", a -> a.run.policy().maxAttempts()),
+                    uuid("forked_from", a -> a.run.fork() == null ? null : a.run.fork().run()),
+                    text("fork_task", 220, a -> a.run.fork() == null ? null : a.run.fork().task()),
+                    time("start_at", a -> a.run.startAt()), json("origin", a -> a.run.origin().originJson()),
+                    json("input_declarations", a -> a.run.origin().declarationsJson()),
+                    word("state", a -> a.row.state().wire()), word("state_type", a -> a.row.state().type().wire()),
+                    integer("attempt_number", a -> a.row.attempt()),
+                    integer("effect_generation", a -> a.row.effectGeneration()), flag("failing", a -> a.row.failing()),
+                    integer("agent_count", a -> a.row.counts().agents()),
+                    integer("task_count", a -> a.row.counts().tasks()),
+                    integer("tasks_completed", a -> a.row.counts().tasksCompleted()),
+                    integer("tasks_failed", a -> a.row.counts().tasksFailed()),
+                    integer("tasks_skipped", a -> a.row.counts().tasksSkipped()),
+                    integer("steps_total", a -> a.row.counts().steps()),
+                    integer("total_tokens", a -> TextColumns.clamp(a.row.tokens().total())),
+                    money("total_cost", a -> a.row.cost()),
+                    time("started_at", a -> a.row.startedAt()), time("completed_at", a -> a.row.completedAt()),
+                    text("error_code", 100, a -> a.row.errorCode()), text("error_message", a -> a.row.errorMessage()),
+                    json("output", a -> a.row.output()),
+                    integer("version_id", a -> a.row.version())),
+                    KEPT.stream().map(column -> column.of(Accepted::row)).toList(),
+                    List.of(text("result_summary", TasksTable.SUMMARY, Accepted::outcome))), Inserted::accepted),
+                    List.of(integer("plan", Inserted::plan), integer("config", Inserted::config),
+                            integer("policy", Inserted::policy))));
+
+    static Part<Inserted> insert(List<Accepted> accepted) {
+        SharedJson json = new SharedJson();
+        List<Inserted> rows = new ArrayList<>(accepted.size());
+        for (Accepted each : accepted) {
+            rows.add(new Inserted(each, json.place(each.run.planJson()), json.place(each.run.configJson()),
+                    json.place(Policies.run(each.run.policy()))));
+        }
+        return INSERT.of(rows, json.texts());
+    }
 
     /** Releases external ids of ended runs; an open run keeps its own, and the insertion is refused. */
     static final RowSetStatement<NewRun> RELEASE = new RowSetStatement<>("keelson_external_id", """
