@@ -277,8 +277,11 @@ final class StepsTable {
             json("metered", s -> TextColumns.metered(s.row.metered())),
             json("kept_hold", s -> TextColumns.hold(s.row.kept())), bigint("call_result", s -> s.row.callResult()));
 
-    /** Updates plain rows that are not pending. */
-    static final RowSetStatement<Changed> UPDATE_PLAIN = RowSetStatement.ofEach("keelson_step_try", "id", """
+    /**
+     * Updates plain rows that are not pending. The heads of their runs change first in each message, and fail if the run is gone. So this
+     * statement does not look for rows that are gone: such a MERGE sets up an insertion with all columns.
+     */
+    static final RowSetStatement<Changed> UPDATE_PLAIN = new RowSetStatement<>("keelson_step_try", """
             merge into task_steps s using {rows} on s.id = u.id
              when matched then update
                set state = case when u.completed_at is null then 'running' else 'completed' end,
@@ -308,7 +311,7 @@ final class StepsTable {
      * Completes plain rows whose result has no charge, no model and no resolved input, as nearly all steps of this server. A column less
      * costs a small commit as much as a row.
      */
-    static final RowSetStatement<Changed> COMPLETE = RowSetStatement.ofEach("keelson_step_done", "id", """
+    static final RowSetStatement<Changed> COMPLETE = new RowSetStatement<>("keelson_step_done", """
             merge into task_steps s using {rows} on s.id = u.id
              when matched then update
                set state = 'completed', state_type = 'terminal', attempt = 1, failures = 0, deliveries = 1, lease_epoch = 1,

@@ -291,12 +291,6 @@ class PlainStepsTest {
         world.connection().rollback();
     }
 
-    @Test
-    void aStepThatIsGoneDoesNotComplete() throws SQLException {
-        assertThat(written("delete from task_steps where name = 'one'", StepsTable.COMPLETE, changed(FREE)))
-                .isEqualTo(RowSetStatement.OVERTAKEN);
-    }
-
     @SafeVarargs
     private static List<Consumer<Values>> withVariants(Consumer<Values>... bases) {
         List<Consumer<Values>> all = new ArrayList<>();

@@ -141,6 +141,34 @@ class WriteTest {
         c.rollback();
     }
 
+    /** The statement for completed steps does not look for rows that are gone: the head of the run proves them. */
+    @Test
+    void aStepOfADeletedRunDoesNotComplete() throws SQLException {
+        UUID run = new UUID(1, 1);
+        world.send(new Command.Create(
+                run(run, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one"), step("two"))), true,
+                TESTER));
+        StepRow step = claim(run, 0);
+        RunView stale = world.load(run);
+        List<String> packs = world.query("select count(*)::text from run_event_packs");
+        Connection c = world.connection();
+        c.rollback();
+        world.database.runInTransaction(other -> {
+            RunFixtures.execute(other, "set local session_replication_role = replica");
+            RunFixtures.execute(other, "delete from orchestration_runs");
+            RunFixtures.execute(other, "delete from run_heads");
+            RunFixtures.execute(other, "delete from task_steps");
+        });
+
+        ChangeSet changes = new ChangeSet();
+        Decider.decide(stale, new Command.Complete(run, step.id(), step.leaseEpoch(), Result.of("1"),
+                Actor.agent("worker")), changes, world.now, world.ids, LocalCapacity.none(), Funds.UNLIMITED);
+        assertThatThrownBy(() -> world.store.commit(c, changes, List.of(), CreditSlots.only(0), world.now))
+                .isInstanceOf(StaleViewException.class);
+        c.rollback();
+        assertThat(world.query("select count(*)::text from run_event_packs")).isEqualTo(packs);
+    }
+
     /** As one that was suspended is, or thinks that it was. */
     @ParameterizedTest
     @CsvSource({"-6, false", "-4, true", "4, true", "6, false"})
