@@ -279,7 +279,7 @@ final class StepsTable {
 
     /**
      * Updates plain rows that are not pending. The heads of their runs change first in each message, and fail if the run is gone. So this
-     * statement does not look for rows that are gone: such a MERGE sets up an insertion with all columns.
+     * statement has no clause for missing rows: such a MERGE sets up an insertion with all columns.
      */
     static final RowSetStatement<Changed> UPDATE_PLAIN = new RowSetStatement<>("keelson_step_try", """
             merge into task_steps s using {rows} on s.id = u.id

@@ -141,7 +141,7 @@ class WriteTest {
         c.rollback();
     }
 
-    /** The statement for completed steps does not look for rows that are gone: the head of the run proves them. */
+    /** The statement for completed steps has no clause for missing rows: the head of the run proves them. */
     @Test
     void aStepOfADeletedRunDoesNotComplete() throws SQLException {
         UUID run = new UUID(1, 1);
