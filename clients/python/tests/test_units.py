@@ -240,6 +240,15 @@ class SecretsTest(unittest.TestCase):
         self.assertEqual(execution.context.gateway.environment()["KEELSON_MCP_URL"], "http://127.0.0.1:1/gateway/mcp")
 
 
+class RepresentationTest(unittest.TestCase):
+    """Values of answers in a shell or a log."""
+
+    def test_named(self) -> None:
+        """A reason has no id: its code names it."""
+        reason = _types.ExplanationReason({"code": "RUNNING", "text": "at work", "task_id": None})
+        self.assertEqual(repr([reason]), "[ExplanationReason(code='RUNNING')]")
+
+
 class OutputTest(unittest.TestCase):
     """Outputs of runs as types."""
 

@@ -48,7 +48,7 @@ class Document:
         return hash((type(self).__name__, self.raw.get("id")))
 
     def __repr__(self) -> str:
-        shown = ("id", "name", "seq", "event_type", "tool", "state", "status", "error_code")
+        shown = ("id", "name", "seq", "event_type", "tool", "state", "status", "code", "error_code")
         return f"{type(self).__name__}(" + ", ".join(
             f"{name}={self.raw[name]!r}" for name in shown if isinstance(self.raw.get(name), (str, int))) + ")"
 
