@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { get, send } from '../../api/client.js';
+import { get, send, signsIn } from '../../api/client.js';
 import { me } from '../../store/me.js';
 import { name } from '../../part/bits.js';
 import { edit } from '../../part/editor.js';
@@ -30,7 +30,11 @@ const create = () =>
 export const notifications = {
   title: 'Notifications',
   scope: 'runs:read',
-  load: () => get('/notifications'),
+  /** Only an identity provider vouches for an address. */
+  load: async () => {
+    const [page, adds] = await Promise.all([get('/notifications'), signsIn()]);
+    return { ...page, adds };
+  },
   view: receivers({
     path: '/notifications',
     title: 'Messages to me',
@@ -48,8 +52,8 @@ export const notifications = {
     ],
     keeps: (each) => each.owner !== me.name,
     none: [
-      'No messages',
-      'Questions that wait for you, and runs that fail, can reach you by mail. An administrator adds receivers in Slack and Teams.',
+      'No receivers',
+      'Questions that wait for you, and runs that fail, can reach you by mail, in Slack and in Teams. An administrator adds receivers with you as the recipient; people who sign in at an identity provider add their own address.',
     ],
   }),
 };

@@ -87,12 +87,12 @@ const actions = (kind, each, act) =>
  */
 export const receivers =
   (kind) =>
-  ({ items }, act) =>
+  ({ items, adds = true }, act) =>
     html`<section class="card">
       <header>
         <h2>${kind.title}</h2>
         <span class="count">${items.length}</span
-        ><button class="btn low end" @click=${() => act(kind.create, 'Added')}>${kind.creates}</button>
+        >${adds ? html`<button class="btn low end" @click=${() => act(kind.create, 'Added')}>${kind.creates}</button>` : nothing}
       </header>
       ${
         items.length
@@ -111,7 +111,7 @@ export const receivers =
                   ${items.map(
                     (each) =>
                       html`<tr>
-                        <td>${kind.address(each)}</td>
+                        <td class="c-address">${kind.address(each)}</td>
                         <td class="mono small" data-title="Events">${name(each.events.join(', '), 200)}</td>
                         <td data-title="State">${state(each)}</td>
                         <td data-title=${kind.column[0]}>${kind.column[1](each)}</td>
@@ -121,6 +121,6 @@ export const receivers =
                 </tbody>
               </table>
             </div>`
-          : empty('right', ...kind.none)
+          : empty('inbox', ...kind.none)
       }
     </section>`;

@@ -214,7 +214,8 @@ public final class Details {
         count(undo.byHand(), "done by hand", counts);
         count(undo.notDone(), "never done", counts);
         count(undo.notUndone(), "not undone", counts);
-        return undo.state().replace('_', ' ') + (counts.isEmpty() ? "" : " (" + String.join(", ", counts) + ")")
+        String state = undo.state().equals("nothing") ? "nothing to undo" : undo.state().replace('_', ' ');
+        return state + (counts.isEmpty() ? "" : " (" + String.join(", ", counts) + ")")
                 + (undo.waitsForHumans() == 0 ? "" : ", waits for a person");
     }
 

@@ -297,6 +297,7 @@ class DashboardAnswersTest extends DashboardChecks {
         sees(page.getByText("127.0.0.1:9"));
         assertThat(page.content()).doesNotContain("secret-path");
         PlaywrightAssertions.assertThat(button(page, "Delete")).hasCount(0);
+        PlaywrightAssertions.assertThat(button(page, "Mail to my address…")).hasCount(0);
         button(page, "Edit…").click();
         dialog(page).getByLabel("Quiet from").fill("22:00");
         save(page, "Save").click();
