@@ -19,7 +19,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -60,11 +59,7 @@ public final class Worker implements AutoCloseable {
     private final ResultReporter reports;
     private final ThreadFactory threads = Threads.handlers();
     private final Set<Chain> chains = ConcurrentHashMap.newKeySet();
-    /** Durations of the last execution of each tool. */
-    private final Map<String, Long> lastNanos = new ConcurrentHashMap<>();
-    private final Duration gathering;
-    /** Executions that are expected to end within this time. */
-    private final AtomicInteger quick = new AtomicInteger();
+    private final Durations durations;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -87,7 +82,7 @@ public final class Worker implements AutoCloseable {
         this.grace = settings.grace;
         this.longestChain = settings.chain;
         this.slowChain = settings.lease.dividedBy(3);
-        this.gathering = settings.gathering;
+        this.durations = new Durations(settings.gathering);
         this.server = settings.client.url();
         this.dispatch = new Dispatch(settings.client.api(), id, settings.version, handlers.keySet(),
                 settings.specs.values().stream().map(ToolSpec::announced).toList(), settings.lease,
@@ -99,8 +94,8 @@ public final class Worker implements AutoCloseable {
                         settings.slots);
         this.heartbeats = new Heartbeats(dispatch, slots, settings.lease, this::leadSlowChains);
         this.reports =
-                new ResultReporter(dispatch, heartbeats, slots, () -> !stopping(), () -> quick.get() > 0, gathering,
-                        this::accept);
+                new ResultReporter(dispatch, heartbeats, slots, () -> !stopping(), durations::awaitsQuick,
+                        settings.gathering, this::accept);
         this.heartbeatThread = Threads.daemon("keelson-heartbeat", heartbeats::run);
         this.reportThreads = IntStream.range(0, ResultReporter.SENDERS)
                 .mapToObj(i -> Threads.daemon("keelson-report", reports::run)).toList();
@@ -306,20 +301,12 @@ public final class Worker implements AutoCloseable {
         if (stopping() && execution.abandon()) {
             reports.add(execution, ExecutionResult.release());
         } else {
-            boolean ends = endsSoon(execution);
-            if (ends) {
-                quick.incrementAndGet();
-            }
-            threads.newThread(() -> execute(execution, ends)).start();
+            boolean quick = durations.beginQuick(execution);
+            threads.newThread(() -> execute(execution, quick)).start();
         }
     }
 
-    private boolean endsSoon(Execution first) {
-        long each = lastNanos.getOrDefault(first.tool(), Long.MAX_VALUE);
-        return each < gathering.toNanos() / (1 + first.following().size());
-    }
-
-    private void execute(Execution first, boolean countedAsQuick) {
+    private void execute(Execution first, boolean quick) {
         Chain chain = new Chain(first, reports, slots);
         chains.add(chain);
         long begun = System.nanoTime();
@@ -338,8 +325,8 @@ public final class Worker implements AutoCloseable {
             });
             continues = chain.begin(step) && execute(step, chain);
         }
-        if (countedAsQuick) {
-            quick.decrementAndGet();
+        if (quick) {
+            durations.endQuick();
         }
         chain.end();
         chains.remove(chain);
@@ -355,7 +342,7 @@ public final class Worker implements AutoCloseable {
     private boolean follows(WorkItem next, long begun) {
         long longest = longestChain.toNanos();
         return !stopping() && !Thread.currentThread().isInterrupted() && System.nanoTime() - begun < longest
-                && lastNanos.getOrDefault(next.tool(), longest) < longest;
+                && durations.isBelow(next.tool(), longest);
     }
 
     /** Returns false if the chain ends with the step. */
@@ -364,7 +351,7 @@ public final class Worker implements AutoCloseable {
         if (execution.begin(Thread.currentThread())) {
             long begun = System.nanoTime();
             ExecutionResult outcome = outcome(execution);
-            lastNanos.put(execution.tool(), System.nanoTime() - begun);
+            durations.record(execution.tool(), System.nanoTime() - begun);
             continues = execution.finish() && chain.add(execution, outcome);
         }
         if (execution.lost()) {
