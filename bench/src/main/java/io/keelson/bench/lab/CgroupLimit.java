@@ -16,8 +16,12 @@ final class CgroupLimit implements ProcessorLimit {
     /** So short that a commit of the database spans it; a quota must be at least 1 ms. */
     private static final long PERIOD_MICROS = 10_000;
     private static final long LEAST_QUOTA_MICROS = 1_000;
-    /** Waits for the end of its input, which is the end of this process at the latest. A group with processes cannot be removed. */
+    /**
+     * Waits for the end of its input, which is the end of this process at the latest. Ctrl-C reaches the shell, too. A group with processes
+     * cannot be removed.
+     */
     private static final String REMOVE = """
+            trap '' INT TERM HUP
             root=$1; shift; read -r _
             for group do
                 for process in $(cat "$group/cgroup.procs"); do echo "$process" >"$root/cgroup.procs"; done
