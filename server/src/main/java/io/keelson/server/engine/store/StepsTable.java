@@ -66,7 +66,7 @@ final class StepsTable {
 
         /** The tokens whose parts its row has; null for undivided ones, whose parts {@code work_results} derives. */
         private @Nullable Tokens divided() {
-            return result == null || result.tokens().isUndivided() ? null : result.tokens();
+            return result == null || result.tokens().onlyOutput() ? null : result.tokens();
         }
 
         private @Nullable String usage() {
