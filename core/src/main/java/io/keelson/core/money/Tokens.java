@@ -30,7 +30,7 @@ public record Tokens(long input, long cacheRead, long cacheWrite, long output, l
         return total == 0 ? NONE : new Tokens(0, 0, 0, total, 0);
     }
 
-    /** Whether these are the tokens of {@link #undivided(long)}. Not named is…: JSON of tokens would have it as a member. */
+    /** Whether these are the tokens of {@link #undivided(long)}. Without the prefix "is": the JSON of tokens would have it as a member. */
     public boolean onlyOutput() {
         return output == total() && reasoning == 0;
     }

@@ -84,7 +84,7 @@ public final class DelayedActions implements AutoCloseable {
             for (Runnable action = next(); action != null; action = next()) {
                 try {
                     action.run();
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     LOG.error("a delayed action failed", e);
                 }
             }
