@@ -193,7 +193,7 @@ class QueuedChainsTest {
         nodes.awaitState(run, "completed");
     }
 
-    /** Steps behind one that another node has reported meanwhile were executed with an output that is not recorded. */
+    /** The commit refuses the report of a chain whose first step another node has recorded: the other steps read an unrecorded output. */
     @Test
     void stepsBehindAStepOfAnotherNodeAreExecutedAgain() throws Exception {
         node(LATE, 8);

@@ -15,7 +15,7 @@ final class SharedJson {
     private final Map<Object, Integer> places = new HashMap<>();
     private final List<String> texts = new ArrayList<>();
 
-    /** Null for null. */
+    /** The place of a text; null if the text is absent. */
     @Nullable Integer place(@Nullable String json) {
         return json == null ? null : place(json, () -> Objects.requireNonNull(TextColumns.storableJson(json)));
     }
